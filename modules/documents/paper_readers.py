@@ -1,4 +1,4 @@
-"""Answer from the passages of a paper, in prose or by a program, and name those that the answer rests on."""
+"""Answer from the passages of a paper, in prose or by a program, and cite the passages it is based on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PassageReader(LLMModule):
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Return the slots, with the passages by number, each with its headings and page."""
+        """Return the slots with the numbered passages, each with its headings and page."""
         shown = []
         for number, passage in enumerate(state.input.get("passages") or (), 1):
             page = f"page {passage['page']}" if passage.get("page") is not None else ""
@@ -57,10 +57,10 @@ class PassageReader(LLMModule):
         return dict(output)
 
     def named(self, reply: str, state: State) -> list[tuple[int, Mapping[str, Any]]]:
-        """Return the passages, by number, that a reply names in its line "Passages: 1, 3-5".
+        """Return the passages, with numbers, that a reply names in its line "Passages: 1, 3-5".
 
-        Raises `Declined` for "none", where the model finds that the passages do not tell, and `StepRejected`
-        for a reply without such a line, or with numbers of passages that are not there.
+        Raises `Declined` for "none", when the model finds no answer in the passages, and `StepRejected` for a
+        reply without that line or with unknown passage numbers.
         """
         passages = state.input.get("passages") or ()
         lines = [found["line"] for found in _RESTS.finditer(reply)]
@@ -82,14 +82,14 @@ class PaperAnswerer(PassageReader):
     writes = ("cache.solution", "cache.sources")
 
     def __init__(self, quotes: bool = True) -> None:
-        """`quotes`: whether a reply has to quote each passage that it names, word for word."""
+        """Set `quotes`: whether a reply must quote each passage that it names, word for word."""
         self.quotes = quotes
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """Return the solution and its sources.
 
-        Raises as `named`, and `StepRejected` without an answer, for a quote that is in no passage named, and
-        for a number that neither is in one nor is calculated from numbers of these.
+        Raises as `named` does, and `StepRejected` for a missing answer, a quote that is in none of the named
+        passages, or a number that is neither in them nor calculated from their numbers.
         """
         named = self.named(text, state)
         solution = solution_in(text, state)
@@ -99,7 +99,7 @@ class PaperAnswerer(PassageReader):
             raise StepRejected(why, hint='Write "Passages: 2 "words of it"", copied exactly.')
         answer = stated_answer(solution) or ""
         given = [state.input["question"], *(state.input.get("choices") or ())]
-        small = range(13) if _COUNTS.search(state.input["question"]) else ()  # what is counted stands nowhere
+        small = range(13) if _COUNTS.search(state.input["question"]) else ()  # counts need not be in the text
         if why := fault_of_numbers(solution, answer, [*texts, *given], small):
             raise StepRejected(why, hint='Write each calculation out, such as "4 × 310 = 1240".')
         return {
@@ -108,7 +108,7 @@ class PaperAnswerer(PassageReader):
         }
 
     def source(self, passage: Mapping[str, Any], number: int, quotes: Sequence[str]) -> dict[str, Any]:
-        """Return a passage as a source; one that is a table by the rows that are quoted."""
+        """Return a passage as a source; a table is cited by its quoted rows."""
         if "source" not in passage:
             return passage_source(passage, number)
         table, lines = dict(passage["source"]), str(passage["text"]).split("\n")[1:]
@@ -123,9 +123,9 @@ class PaperProgramGenerator(PassageReader):
     writes = ("cache.program", "cache.sources")
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """Return the program and its sources, which it names in a comment or beside it.
+        """Return the program and its sources, which the reply names in a comment or outside the program.
 
-        Raises as `named`, and `StepRejected` without a program.
+        Raises as `named` does, and `StepRejected` for a missing program or numbers from elsewhere.
         """
         named = self.named(text, state)
         program = _COMMENTED.sub("# ", program_in(text))
@@ -145,7 +145,7 @@ class PaperProgramVerifier(ProgramVerifier):
             return fault
         value, told = result.value, _MANY.get(result.value_type, "")
         if result.value_type == "complex" or (result.value_type == "float" and isinstance(value, str)):
-            told = "no real number"  # JSON has no NaN and no infinity: they come as text
+            told = "no real number"  # JSON has no NaN or infinity: they arrive as text
         elif isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):
             told = f'"{value.strip()}"'
         elif isinstance(value, list | dict):
@@ -154,9 +154,9 @@ class PaperProgramVerifier(ProgramVerifier):
 
 
 def _numbers(told: str, count: int) -> list[int]:
-    """Return the numbers of passages in a line, or in the list below it: ranges in full.
+    """Return the passage numbers in a line, or in the list below it, with ranges expanded.
 
-    What stands in brackets, pages, and what a passage is said to say ("2: the rent is 900 EUR") are left out.
+    Brackets, page numbers and paraphrases of a passage ("2: the rent is 900 EUR") are ignored.
     """
     found = list[int]()
     for line in _EACH.split(_ASIDE.sub(" ", told)):

@@ -1,4 +1,4 @@
-"""Keep, of a paper, the passages that the question needs; or show them, where no model reads them."""
+"""Keep the passages of a paper that the question needs, or show them if no model reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chameleon.retrieval.ranking import similarities
 from chameleon.text import estimated_tokens
 
 _NEAREST = 8  # how many a declined run shows
-_COMPARED = 400  # characters of a passage whose meaning is compared with that of the question
+_COMPARED = 400  # characters of a passage that are compared with the question by embeddings
 _BY_MEANING = (
     "No word of the question stands in the paper: these passages are near to it by embeddings alone."
 )
@@ -49,30 +49,30 @@ class PaperRetriever(Module):
         max_tokens: PositiveInt = 4000,
         without_words: Literal["nearest", "decline"] = "nearest",
     ) -> None:
-        """Set `k`, how many passages are kept, and `max_tokens`, how long they are together at most.
+        """Set `k`, the number of passages to keep, and `max_tokens`, their total length at most.
 
-        Where fewer have a word of the question, those that stand beside them are kept as well: a short paper
-        is shown whole.
+        If fewer contain a word of the question, their neighbors are kept as well, so a short paper is shown
+        whole.
 
-        `without_words`: what is done where no word of the question stands in the paper: the passages that
-        are nearest by embeddings (`minilm`, where it is installed, else the first ones) are kept with a
-        note that says so, or the question is declined.
+        `without_words`: what to do if the paper has no word of the question. "nearest" keeps the nearest
+        passages by embeddings (`minilm`, if installed, otherwise the first ones) with a note that says so;
+        "decline" declines the question.
         """
         self.k, self.max_tokens, self.without_words = k, max_tokens, without_words
 
     def check(self) -> None:
-        """Raise `MissingPackage` where words cannot be compared."""
+        """Raise `MissingPackage` if the package that compares words is missing."""
         similarities("paper", ["paper"], "bm25")
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return `kept` and `nearest`, the nearest passages first; `of` how many; a `note` of no words.
+        """Return the passages `kept` and `nearest`, nearest first, the total `of`, and perhaps a `note`.
 
-        Raises `Declined` for a paper without passages, and with `without_words: decline` where no word of
-        the question stands in any of them.
+        Raises `Declined` for a paper without passages, and with `without_words: decline` if none of them
+        has a word of the question.
         """
         passages, queries, note = state.input.get("passages") or (), queries_of(state.input), ""
         near = nearness(queries[0], passages)
-        for after in (nearness(query, passages) for query in queries[1:]):  # which counts half, or alone
+        for after in (nearness(query, passages) for query in queries[1:]):  # half or full weight
             share = 0.5 * max(near, default=0.0) / (max(after, default=0.0) or 1.0) or 1.0
             near = [alone + share * each for alone, each in zip(near, after, strict=True)]
         if passages and max(near) <= 0 and self.without_words == "nearest":
@@ -111,7 +111,7 @@ class PaperRetriever(Module):
         }
 
     def _in_order(self, near: Sequence[float]) -> list[int]:
-        """Return the passages with words of the question, nearest first, then those beside these."""
+        """Return the passages with words of the question, nearest first, then their neighbors."""
         with_words = [place for place in sorted(range(len(near)), key=lambda n: -near[n]) if near[place] > 0]
         if self.without_words == "decline" or not with_words:
             return with_words
@@ -144,10 +144,10 @@ class PassageList(Module):
 
 
 def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Return BM25 of each passage with its headings, and half of that of its headings alone.
+    """Return the BM25 score of each passage with its headings, plus half the score of just its headings.
 
-    A passage below a heading that the question names by its number ("clause 7.2", "Item 7") is nearer than
-    any that is not.
+    A passage under a heading that the question names by number ("clause 7.2", "Item 7") ranks above all
+    others.
     """
     titles = [str(each.get("title", "")) for each in passages]
     whole = similarities(question, [f"{each.get('title', '')}\n{each['text']}" for each in passages], "bm25")
@@ -171,15 +171,15 @@ def numbers_in(question: str) -> list[tuple[str, str]]:
 
 
 def is_named(title: str, name: tuple[str, str]) -> bool:
-    """Return whether a heading bears that number, with that word before it or none, or lies below it."""
+    """Return whether a heading, or one above it, has that number, after that word or none."""
     kind, number = name
-    needed = "?" if number[0].isdigit() else ""  # a heading that begins with "A" need not bear that letter
+    needed = "?" if number[0].isdigit() else ""  # a heading that begins with "A" may not be lettered
     bears = rf"(?:(?:{kind or '[a-z]+'}|§)\s*){needed}{re.escape(number)}(?![a-z\d])"
     return any(re.match(bears, heading, re.IGNORECASE) for heading in title.split(_SEPARATOR))
 
 
 def passage_source(passage: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Return a passage as a source of an answer: number among those kept, file, heading, page, beginning."""
+    """Return a passage as a source of an answer: number, file, heading, page, beginning."""
     told: dict[str, Any] = {"passage": number, "text": str(passage["text"])[:_SHOWN]}
     if passage.get("file"):
         told["file"] = passage["file"]
@@ -191,11 +191,11 @@ def passage_source(passage: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 
 def _beyond_words(question: str, passages: Sequence[Mapping[str, Any]]) -> tuple[list[float], str]:
-    """Return how near passages are where words do not tell, all above 0, and a note of what that rests on."""
+    """Return scores above 0 for passages without a word of the question, and a note on their basis."""
     if automatic() != NONE:
         texts = [f"{each.get('title', '')}\n{each['text']}"[:_COMPARED] for each in passages]
         try:
             return [2.0 + cosine for cosine in similarities(question, texts, "dense")], _BY_MEANING
         except (MissingPackage, ModelError):
-            pass  # installed, and not to be loaded: what comes first is still there
+            pass  # installed but cannot be loaded: use the first passages
     return [1 - place / len(passages) for place in range(len(passages))], _FIRST

@@ -1,4 +1,4 @@
-"""What a program over DataFrames reads: names, values that columns have to equal, and what it joins."""
+"""Find what a program over DataFrames reads: names, values that columns must equal, and joins."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from chameleon.modules.documents.read_rows import FRAMES, CellCondition, Reads, Ref
 
-_ALL = ""  # a table that is not told
-# What compares in another way than for equality, so that any row may count.
+_ALL = ""  # an unknown table
+# Calls that compare other than for equality, so that any row may count.
 _OTHER_CALLS = frozenset(
     ("between", "contains", "endswith", "ge", "gt", "le", "lt", "match", "ne", "query", "startswith")
 )
@@ -22,14 +22,14 @@ _TO_ONE = frozenset(("float", "int", "item", "len", "max", "mean", "min", "nuniq
 
 @dataclass
 class _FrameProgram:
-    """A program read from top to bottom: which tables, and which column, each of its names comes from."""
+    """A program read from top to bottom: the tables and the column that each variable comes from."""
 
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     single: set[str] = field(default_factory=set)  # names of one value or row
 
     def assign(self, target: ast.expr, value: ast.expr) -> None:
-        """Note where what is assigned comes from."""
+        """Record where an assigned value comes from."""
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             for each, part in zip(target.elts, value.elts, strict=False):
                 self.assign(each, part)
@@ -52,7 +52,7 @@ class _FrameProgram:
         return tuple(found)
 
     def column(self, node: ast.AST | None) -> str | None:
-        """Return the column that an expression takes: the outermost that it names, or that of its name."""
+        """Return the column of an expression: the outermost one that it names, or that of its variable."""
         while node is not None:
             if isinstance(node, ast.Name):
                 return self.columns.get(node.id)
@@ -69,13 +69,13 @@ class _FrameProgram:
         return None
 
     def ref(self, node: ast.AST) -> Ref | None:
-        """Return the column of an expression with the tables that it may be of."""
+        """Return the column of an expression with the tables that it may belong to."""
         column, tables = self.column(node), self.of(node)
         groups = [each for each in (tables,) if each and _ALL not in each]
         return None if column is None else Ref(groups, column)
 
     def is_single(self, node: ast.AST) -> bool:
-        """Tell whether an expression is one value or row, and no column."""
+        """Return whether an expression is a single value or row, not a column."""
         if isinstance(node, ast.Name):
             return node.id in self.single
         if isinstance(node, ast.Constant):
@@ -92,7 +92,7 @@ class _FrameProgram:
         return isinstance(node, ast.Attribute) and self.is_single(node.value)
 
     def joined(self, call: ast.Call) -> list[tuple[Ref, Ref]]:
-        """Return the columns by which a call of merge joins two tables; none where it does not tell."""
+        """Return the columns by which a call of merge joins two tables; empty if it names none."""
         owner = getattr(call.func, "value", call.func)
         frames = [*([] if getattr(owner, "id", "") == "pd" else [owner]), *call.args][:2]
         told = {each.arg: each.value for each in call.keywords}
@@ -109,7 +109,7 @@ class _FrameProgram:
         ]
 
     def shaping(self, nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-        """Yield the constants that are no values: of keywords, of calls that shape text, and results."""
+        """Yield the constants that are not compared: in keywords, in calls that format text, and results."""
         for node in nodes:
             if isinstance(node, ast.keyword):
                 yield from ast.walk(node.value)
@@ -122,7 +122,7 @@ class _FrameProgram:
 
 
 def reads_of_program(program: ast.Module) -> Reads:
-    """Return what a program reads. Texts that it compares in no way that is known may stand in any column."""
+    """Return what a program reads. Texts that are not compared in a known way may be in any column."""
     seen, conditions, links = _FrameProgram(), list[CellCondition](), list[tuple[Ref, Ref]]()
     nodes, used, is_plain, is_loose = list(ast.walk(program)), set[int](), True, False
     for statement in nodes:

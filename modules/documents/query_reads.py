@@ -1,4 +1,4 @@
-"""What an SQL query reads: names, values that columns have to equal, and what it joins."""
+"""Find what an SQL query reads: names, values that columns must equal, and joins."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _EQUAL = exp.EQ | exp.Is | exp.NullSafeEQ
 
 
 def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
-    """Return what a query reads; of one that cannot be read, that it may read everything.
+    """Return what a query reads; a query that cannot be parsed may read everything.
 
-    A name in double quotes that is none of `columns`, in lower case, is a text, as SQLite takes it.
+    A name in double quotes that is not in `columns` (in lower case) is a text, as in SQLite.
     """
     tree = query_tree(sql)
     if tree is None:
@@ -48,7 +48,7 @@ def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
 
 
 def _ref(node: exp.Expr | None) -> Ref | None:
-    """Return a column with the tables it may be of: alone, in a function, or given by a SELECT."""
+    """Return a column, bare, in a function or from a SELECT, with the tables it may belong to."""
     while node is not None and not isinstance(node, exp.Column | exp.Literal):
         inner = node.expressions[:1] if isinstance(node, exp.Select) else [node.args.get("this")]
         node = next((each for each in inner if isinstance(each, exp.Expr)), None)
@@ -56,7 +56,7 @@ def _ref(node: exp.Expr | None) -> Ref | None:
 
 
 def _groups(column: exp.Column) -> Iterator[tuple[str, ...]]:
-    """Yield the tables that a name may be a column of: of its SELECT, of those within and those around."""
+    """Yield the tables that a column may belong to: in its SELECT, then in inner and outer ones."""
     selects, around = [], column.find_ancestor(exp.Select)
     while around is not None:
         selects.append(around)

@@ -1,4 +1,4 @@
-"""Hold an answer against the passages that it cites: its quotes, and the numbers that it states."""
+"""Check an answer against the passages that it cites: its quotes and its numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OPERATIONS = {
     ast.Div: operator.truediv,
 }
 FREE = frozenset(map(Fraction, (*range(13), 24, 30, 52, 60, 100, 360, 365, 1_000, 1_000_000)))
-"""What a calculation may bring along: counts, months, hours, percent, thousands."""
+"""Numbers that a calculation may use without a source: counts, months, hours, percent, thousands."""
 _MONTHS = {name.lower(): Fraction(number) for number, name in enumerate(calendar.month_name) if name}
 _DATE = re.compile(r"(?<!\d)(\d{1,4})[./](\d{1,2})[./](\d{1,4})(?!\d)")
 _SHARES = {"half": Fraction(50), "third": Fraction(100, 3), "quarter": Fraction(25), "tenth": Fraction(10)}
@@ -50,14 +50,14 @@ _FEWEST_WORDS, _MOST_PARTS = 2, 40
 
 
 def quotes_in(text: str) -> list[str]:
-    """Return what stands in double quotes."""
+    """Return the texts in double quotes."""
     return [next(filter(None, found.groups())) for found in _QUOTED.finditer(text)]
 
 
 def fault_of_quotes(quotes: Sequence[str], cited: Sequence[str]) -> str:
-    """Say which quote stands in none of the cited passages, or which passage has none; "" for neither.
+    """Return an error for a quote that no cited passage has, or a passage that is not quoted; or "".
 
-    Case, white space and the form of quotes and dashes are no matter, and "…" may leave words out.
+    Case, white space and the style of quotes and dashes are ignored, and "…" may replace words.
     """
     passages, held = list(map(_form, cited)), set[int]()
     for quote in quotes:
@@ -75,10 +75,10 @@ def fault_of_quotes(quotes: Sequence[str], cited: Sequence[str]) -> str:
 def fault_of_numbers(
     solution: str, answer: str, known: Sequence[str], free: Collection[int | Fraction] = ()
 ) -> str:
-    """Say which number of an answer stands in no text that is `known` and follows from no such numbers.
+    """Return an error for a number that is neither in `known` nor calculated from it; or "".
 
-    What follows is written out in the solution, such as "4 × 310 = 1240"; it is calculated again. Small
-    numbers may be brought along to a calculation, and those in `free` to an answer.
+    Calculations that the solution writes out, such as "4 × 310 = 1240", are repeated. They may use numbers
+    in `FREE` without a source, and the answer may use numbers in `free`.
     """
     numbers = {number for text in known for readings in _numbers(text) for number in readings}
     for found in _EQUATION.finditer(solution):
@@ -100,7 +100,7 @@ def _form(text: str) -> str:
 
 
 def _numbers(text: str) -> list[list[Fraction]]:
-    """Return what each number of a text may be, the likeliest first, without its sign; half is 50 %."""
+    """Return the possible values of each number in a text, likeliest first, without sign; half is 50 %."""
     found = list(map(_readings, _FIGURE.finditer(_DATE.sub(r"\1 | \2 | \3", text.translate(_PLAIN)))))
     words, before = language_of("").numbers | _SHARES | _MONTHS, Fraction(0)
     for word in (*re.findall(r"[a-z]+", text.lower()), ""):
@@ -113,7 +113,7 @@ def _numbers(text: str) -> list[list[Fraction]]:
 
 
 def _readings(figure: re.Match[str]) -> list[Fraction]:
-    """Return what a figure may be: 1.234 is so much or 1,234; and a time by the clock is 10.30, 10 and 30."""
+    """Return the possible values of a figure: 1.234 may be 1,234; the time 10:30 is 10.30, 10 and 30."""
     if figure["clock"]:
         hours, minutes = map(int, figure["clock"].split(":"))
         return [Fraction(100 * hours + minutes, 100), Fraction(hours), Fraction(minutes)]
@@ -126,7 +126,7 @@ def _readings(figure: re.Match[str]) -> list[Fraction]:
 
 
 def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
-    """Calculate what stands left of a sign of equality, of known numbers alone: 5 % as 5 and as .05."""
+    """Calculate the left side of an equation if its numbers are known; 5 % counts as 5 and as .05."""
 
     def calculated(node: ast.AST) -> Fraction:
         match node:
@@ -152,7 +152,7 @@ def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
 
 
 def _is_near(number: Fraction, stated: Fraction) -> bool:
-    """Tell whether a number is the one stated, or that one rounded to the places that are stated."""
+    """Return whether a number equals the stated one, or rounds to it at its number of decimals."""
     number, places = abs(number), 0
     while (stated * 10**places).denominator > 1 and places < 12:
         places += 1

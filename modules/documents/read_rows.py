@@ -1,4 +1,4 @@
-"""Which rows and columns of tables a program or a query reads, as far as its text says so."""
+"""Find which rows and columns of tables a program or query reads, judging by its text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chameleon import Table
 from chameleon.modules.sql.database import safe_names
 from chameleon.table.amounts import read_amount
 
-FRAMES = frozenset(("df", "table"))  # the names by which a program calls the first table
+FRAMES = frozenset(("df", "table"))  # names of the first table in a program
 _VERDICTS = frozenset(("yes", "no", "true", "false", ""))
 
 Rows = dict[str, set[int]]
@@ -18,13 +18,13 @@ Rows = dict[str, set[int]]
 
 @dataclass(frozen=True)
 class Ref:
-    """A column that a text names, and the tables that it may be of: groups of names, the likeliest first."""
+    """A column that a text names, and the tables it may belong to: groups of names, likeliest first."""
 
     groups: Sequence[Sequence[str]]
     column: str
 
     def places(self, columns: Mapping[str, Sequence[str]]) -> dict[str, int]:
-        """Return the tables that it is of, with its place; all that have such a column where none is told."""
+        """Return the tables it belongs to, with its position; if unclear, all that have that column."""
         for group in (*self.groups, tuple(columns)):
             there = {t: names.index(self.column) for t, names in columns.items() if self.column in names}
             if found := {table: place for table, place in there.items() if table in group}:
@@ -34,7 +34,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class CellCondition:
-    """Values of which a cell has to equal one; without a column, in any of those that are read."""
+    """Values, one of which a cell must equal; without a column, in any column that is read."""
 
     ref: Ref | None
     values: Sequence[str]
@@ -42,10 +42,10 @@ class CellCondition:
 
 @dataclass(frozen=True)
 class Reads:
-    """What a program or query reads: what it names, what cells have to equal, and which columns are joined.
+    """What a program or query reads: names, values that cells must equal, and joined columns.
 
-    `is_plain`: nothing is compared but for equality, so that rows without the values do not count.
-    `is_any`: a row needs one of the values only. `is_loose`: tables are joined by columns that are not told.
+    `is_plain`: it compares only for equality, so rows without the values do not count. `is_any`: a row needs
+    only one of the values. `is_loose`: it joins tables by unknown columns.
     """
 
     names: frozenset[str]
@@ -56,7 +56,7 @@ class Reads:
     is_loose: bool
 
     def columns(self, table: Table) -> list[int]:
-        """Return the places of a table's columns that are named."""
+        """Return the positions of a table's columns that the text names."""
         called = zip(_called(table.header), _called(safe_names(table.header)), strict=True)
         return [n for n, names in enumerate(called) if not self.names.isdisjoint(names)]
 
@@ -64,13 +64,13 @@ class Reads:
 def parts_read(
     reads: Reads, tables: Mapping[str, Table], first: str
 ) -> dict[str, tuple[list[int] | None, list[int]]]:
-    """Return the rows (None for all) and columns of each table that is read, by its name among `tables`.
+    """Return the rows (None for all) and columns read from each table, by its name in `tables`.
 
     `first` is the table that programs call `df`.
     """
     named = {name for name in tables if name.casefold() in reads.names}
     used = named | ({first} if reads.names & FRAMES or len(tables) == 1 else set())
-    used = set(tables) if "tables" in reads.names and not named else used  # by a name that is worked out
+    used = set(tables) if "tables" in reads.names and not named else used  # by a computed name
     seen = {name: table for name, table in tables.items() if name in used or not used}
     columns = {name: reads.columns(table) for name, table in seen.items()}
     rows = _TableRows.of(seen, first).kept(reads, columns) if reads.is_plain else {}
@@ -83,7 +83,7 @@ def _called(header: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _TableRows:
-    """Tables by their names in any case, and what their columns are called."""
+    """Tables by their names, ignoring case, and the names of their columns."""
 
     tables: Mapping[str, tuple[str, Table]]
     header: Mapping[str, Sequence[str]]
@@ -96,16 +96,16 @@ class _TableRows:
         return cls(known, {name: _called(safe_names(table.header)) for name, (_, table) in known.items()})
 
     def places(self, ref: Ref) -> dict[str, int]:
-        """Return the tables that a column is of, by the names that they have here, with its place."""
+        """Return the tables that a column belongs to, by their original names, with its position."""
         return {self.tables[table][0]: place for table, place in ref.places(self.header).items()}
 
     def equal(self, table: str, column: int, forms: frozenset[str]) -> set[int]:
-        """Return the rows whose cell equals one of the values in one of its forms."""
+        """Return the rows whose cell has one of these forms."""
         rows = next(each.rows for name, each in self.tables.values() if name == table)
         return {n for n, row in enumerate(rows) if _forms(row[column]) & forms}
 
     def kept(self, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
-        """Return the rows that have the values and those that these lead to; none where any row may count."""
+        """Return the rows with the values and the rows joined to them; empty if any row may count."""
         found: dict[str, dict[int, set[int]]] = {name: {} for name in columns}
         known = {*self.tables} | {name for header in self.header.values() for name in header}
         for condition in reads.conditions:
@@ -127,7 +127,7 @@ class _TableRows:
         return self.led(kept, reads, columns) if kept else {}
 
     def led(self, kept: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
-        """Return the rows kept, and those of other tables that these lead to by columns that are joined."""
+        """Return the kept rows, and the rows of other tables that joins lead to."""
         joins = [
             (table, column, other, place)
             for pair in reads.links
@@ -149,13 +149,13 @@ class _TableRows:
         return kept
 
     def shared(self, table: str, rows: set[int], columns: Sequence[int]) -> frozenset[str]:
-        """Return what cells of these rows and columns may equal."""
+        """Return the forms of the cells in these rows and columns."""
         whole = next(each.rows for name, each in self.tables.values() if name == table)
         return frozenset().union(*(_forms(whole[n][column]) for n in rows for column in columns))
 
 
 def _forms(text: str) -> frozenset[str]:
-    """Return what a cell or value may equal: its text in any case, and its number."""
+    """Return the forms of a cell or value to compare: its text, ignoring case, and its number."""
     amount = read_amount(text)
     number = {f"{float(amount.number):.12g}"} if amount else set()
     return frozenset({re.sub(r"\s+", " ", text.strip().casefold()), *number} - {""})

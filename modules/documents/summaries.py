@@ -1,4 +1,4 @@
-"""Summaries of tables, and questions that they answer, by a model at indexing (TableRAG)."""
+"""Let a model write summaries of tables, with questions that they answer, for an index (TableRAG)."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ _AT_ONCE, _MOST_IN_A_ROW = 16, 20
 
 
 class Summaries:
-    """Adds to the text of documents with a table what a model says of it: content, keywords and questions.
+    """Adds a model's summary to documents with a table: content, keywords and questions.
 
         llm = LLM.connect("openai:gpt-6-luna", store=ResponseStore.default("auto"), max_tokens=MAX_TOKENS)
         build_index("tables.index", Summaries(llm)(documents))
 
-    The model sees the table alone, never a question: an index that holds the questions it is asked finds
-    everything and shows nothing. With a response store, building again costs nothing.
+    The model sees only the table, never a user's question: an index that contains the questions it is tested
+    with finds everything and proves nothing. With a response store, rebuilding costs nothing.
     """
 
     def __init__(self, llm: LLM) -> None:
         self.llm = llm
         self.failed: dict[str, ModelError] = {}
-        """By the ids of documents, why they have no summary."""
+        """Errors of the documents without a summary, by document id."""
         self._prompt = Prompt.load(PROMPT)
         self._failed_in_a_row = 0
 
     def __call__(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Yield the documents in their order, those that failed as they are; one call for each table.
+        """Yield the documents in order, unchanged if they failed; one call for each table.
 
-        Raises `ModelError` for what would fail all others too, such as a wrong key or twenty failures in a
-        row, and `StoreError`.
+        Raises `ModelError` for an error that would repeat for all others, such as a wrong key, or after
+        twenty failures in a row; and `StoreError`.
         """
         left = iter(documents)
         with ThreadPoolExecutor(_AT_ONCE, "chameleon-summaries") as threads:

@@ -1,4 +1,4 @@
-"""Choose what to answer from among what a search has found: a table or several, or the passages."""
+"""Choose what to answer from among search results: one table, several tables, or the passages."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _REPLY = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-_BEGINNING = 500  # characters that are shown of a passage
-_FEWEST_SHARED, _COMPARED = 2, 2_000  # names that two tables share, in so many rows
+_BEGINNING = 500  # characters of a passage to show
+_FEWEST_SHARED, _COMPARED = 2, 2_000  # names that two tables must share; rows compared
 _SHORT = 3  # letters of a name that says little
 _MOST_READ = 100  # rows of a table that is read with passages
 _MOST_CHOSEN = 5  # tables that one question may be answered from
@@ -39,7 +39,7 @@ _MOST_CHOSEN = 5  # tables that one question may be answered from
 
 @dataclass(frozen=True)
 class Candidate:
-    """One table that may hold the answer; its score is that of `lexical`, whatever retriever found it."""
+    """A table that may hold the answer, with its `lexical` score, whichever retriever found it."""
 
     id: str
     name: str
@@ -48,30 +48,30 @@ class Candidate:
     source: Mapping[str, str]
 
     def to_json(self) -> dict[str, object]:
-        """Return what to tell of it, without its cells."""
+        """Return its description, without its cells."""
         return {"id": self.id, "name": self.name, "score": self.score, "source": dict(self.source)}
 
     @cached_property
     def names(self) -> list[set[str]]:
-        """Return the cells with letters of each column, of the first rows."""
+        """Return the cells with letters in the first rows of each column."""
         columns = (
             [cell.strip().casefold() for cell in each.cells[:_COMPARED]] for each in self.table.columns
         )
         return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
 
     def goes_with(self, other: Candidate) -> bool:
-        """Tell whether a column of each table holds the same names, so that rows of one lead to the other."""
+        """Return whether a column of each holds the same names, so that rows of one lead to the other."""
         pairs = ((one, two) for one in self.names for two in other.names)
         return any(len(one & two) >= max(_FEWEST_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
 
     def leads(self, question: str, told: str) -> bool:
-        """Tell whether a question names a cell that is not in what is told: its row may lead to that."""
+        """Return whether a question names a cell that the passages lack: its row may lead to them."""
         asked = f" {' '.join(_WORD.findall(question.casefold()))} "
         names = (name for column in self.names for name in column if len(name) > _SHORT)
         return any(f" {name} " in asked and name not in told for name in names)
 
     def as_passage(self) -> dict[str, Any]:
-        """Return the table as a passage, a row a line below the header, with its source."""
+        """Return the table as a passage with its source: the header, then one row per line."""
         text = table_text(self.table, style="pipe", max_rows=_MOST_READ)
         told = {"of": len(self.table.rows), "columns": list(self.table.header)}
         return {"title": self.name, "text": text, "source": {**source_of(self.to_json()), **told}}
@@ -85,9 +85,9 @@ class Candidate:
 def retrieved(
     state: State, most_tables: int | None = None
 ) -> tuple[list[Candidate], list[tuple[Document, float]]]:
-    """Return the first tables of `cache.retrieved`, and the passages with their scores; the best come first.
+    """Return the first tables of `cache.retrieved`, and the passages with their scores, best first.
 
-    There are none where nothing was searched. Reads `input.index`, in which they lie.
+    Both are empty if nothing was searched. Reads the documents from `input.index`.
     """
     tables, passages = list[Candidate](), list[tuple[Document, float]]()
     if state.input.get("index") and state.cache.get("retrieved"):
@@ -116,25 +116,25 @@ class TableChoice(LLMModule):
     table_view = TableView(max_rows=3, max_cell=60)
 
     def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
-        """Set when the model is asked, and how much it is shown.
+        """Set when to ask the model, and how much to show it.
 
-        - `ahead`: a table with so many times the score of all else is taken without a call, unless another
-          may belong to it, by the names in a column of each; and so are the passages where one of them has
-          so many times that of the first table, unless the question names a cell that none of them names.
-        - `max_tables`: how many tables are shown, each with its caption, its columns and its first rows.
+        - `ahead`: a table with this many times the score of everything else is taken without a call, unless
+          another table shares names with it. So are the passages, if one has this many times the score of
+          the first table, unless the question names a cell of a table that no passage names.
+        - `max_tables`: how many tables to show, each with its caption, its columns and its first rows.
         """
         self.ahead, self.max_tables = ahead, max_tables
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the chosen tables, or the passages.
 
-        Raises `Declined` where the model says that nothing of it can answer.
+        Raises `Declined` if the model says that none of them can answer.
         """
         tables, texts = retrieved(state, self.max_tables)
         others = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
         if not tables and not texts:
             raise Declined("nothing was found in the index")
-        is_first = not state.input.get(HISTORY)  # one that follows another may mean what that was about
+        is_first = not state.input.get(HISTORY)  # a follow-up may refer to an earlier question
         is_alone = is_first and not any(tables[0].goes_with(each) for each in tables[1:])
         if tables and (not others or (is_alone and tables[0].score >= self.ahead * max(others) > 0)):
             return _chosen(tables[:1], "it is clearly ahead")
@@ -145,14 +145,14 @@ class TableChoice(LLMModule):
         return dict(super().run(state))
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Return the slots, with what was found: its name, place and beginning, and of tables the number."""
+        """Return the slots with the tables, numbered, and passages found: name, place and beginning."""
         tables, texts = retrieved(state, self.max_tables)
         shown = [self._beginning(number, each) for number, each in enumerate(tables, 1)]
         shown += [_passage(document) for document, _ in texts]
         return super().slots(state) | {"found": Quoted("\n".join(shown))}
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """Return the tables that the reply numbers, or the passages. Raises `StepRejected` for others."""
+        """Return the tables that the reply numbers, or the passages. Raises `StepRejected` otherwise."""
         found, texts = retrieved(state, self.max_tables)
         plain = _SPAN.sub(
             lambda span: ", ".join(map(str, range(int(span[1]), int(span[2]) + 1))), text.strip()

@@ -23,15 +23,15 @@ _MOST_ROWS = 1_000
 
 @dataclass(frozen=True)
 class TableRegion:
-    """Positions, from 0, of rows and columns of a table; None stands for all of them."""
+    """Positions, from 0, of rows and columns of a table; None means all of them."""
 
     rows: Sequence[int] | None = None
     columns: Sequence[int] | None = None
 
     def to_json(self, table: Table, cells: Sequence[Cell] = ()) -> dict[str, Any]:
-        """Return it as people count: rows from 1, left out above a thousand, columns by name or number.
+        """Return it as people count: rows from 1, omitted above a thousand; columns by name or number.
 
-        `of` is how many rows there are, `count` how many of them are left out; `cells` hold the answer.
+        `of` is the number of rows in the table, `count` the number omitted; `cells` hold the answer.
         """
         names = [name.strip() or f"column {number}" for number, name in enumerate(table.header, 1)]
         rows, columns = self._within(table)
@@ -45,9 +45,9 @@ class TableRegion:
         return told
 
     def answer_cells(self, answer: Any, table: Table, question: str) -> list[Cell]:
-        """Return the cells here in which an answer in words stands; none for numbers.
+        """Return the cells here that contain a textual answer; none for numbers.
 
-        A number may equal any cell by chance, and of several rows with the same words none is told.
+        A number may equal any cell by chance; of several rows with the same words, none is returned.
         """
         items = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple | list) else []
         if not items or not all(isinstance(item, str) and item.strip() for item in items):
@@ -70,7 +70,7 @@ class TableRegion:
 
 
 def region_kept(whole: Table, part: Table) -> TableRegion | None:
-    """Return which rows and columns of a table another one keeps; None where that is no part of it."""
+    """Return the rows and columns of a table that another one keeps; None if it is not a part of it."""
     if (part.header, part.rows) == (whole.header, whole.rows):
         return TableRegion()
     columns = positions([(name,) for name in part.header], [(name,) for name in whole.header])
@@ -91,10 +91,10 @@ class TableSources(Module):
     traits = Traits(non_text=("cache.sources",))
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """Return the tables that were read: `id` and place where known, `rows` (from 1), `columns`.
+        """Return the tables that were read: `id` and place if known, `rows` (from 1), `columns`.
 
-        `of` is how many rows the table has; of more than a thousand, `rows` is left out. `cells` has row and
-        column of each cell in which an answer in words stands.
+        `of` is the number of rows in the table; more than a thousand `rows` are omitted. `cells` has the row
+        and column of each cell that contains a textual answer.
         """
         return table_sources(state, state.cache["answer"])
 
@@ -109,7 +109,7 @@ def table_sources(state: State, answer: Any) -> list[dict[str, Any]]:
 
 
 def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
-    """Return each table that was read: what it is called, as it was whole, and the part that was read."""
+    """Return each table that was read: its source, the whole table, and the part that was read."""
     asked = _asked(state)
     chain = state.cache.get("chain") or ()
     joined = {link["args"]["table"] for link in chain if "table" in link.get("args", ())}
@@ -119,7 +119,7 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     kept = [region_kept(*pair) for pair in zip(wholes, tables, strict=False)]
     if len(asked) == 1 and kept[:1] not in ([None], [TableRegion()]):
         return [(*asked[0], kept[0])] if kept[0] else []
-    if len(asked) > 1 and None in kept:  # they were joined or computed from
+    if len(asked) > 1 and None in kept:  # they were joined, or something was computed from them
         made = [each.input_changes["table"] for each in state.executed if "table" in each.input_changes]
         used = " ".join([*tables[0].header, *(link.get("call", "") for link in chain)])
         found = [[_region_in(whole, each, used) for whole in wholes] for each in reversed(made or tables[:1])]
@@ -148,14 +148,14 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
 
 
 def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
-    """Return the tables that the answer may rest on, as they were when they were given or found."""
+    """Return the tables that the answer may come from, as they were given or found."""
     from chameleon.modules.documents.table_choice import retrieved
 
     found = {each.id: each for each in retrieved(state)[0]} if state.cache.get("retrieved") else {}
     if found:
         choice = state.cache.get("table_choice", {})
         ids = [id for id in (choice.get("id"), *choice.get("others", ())) if id in found]
-        if not ids:  # none was chosen: those that are there
+        if not ids:  # none was chosen: use the current ones
             ids = list(found)[: len(state.tables)]
         return [(source_of(found[id].to_json()), found[id].table) for id in ids]
     first = state.started.input if state.started else state.input
@@ -164,7 +164,7 @@ def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
 
 
 def _region_in(whole: Table, part: Table, used: str) -> TableRegion | None:
-    """Return the rows and columns of a table that a table made of it and others has; None for none.
+    """Return the rows and columns of a table that are in a table made from it, or None.
 
     Only columns whose names are in `used` are returned, if any are.
     """

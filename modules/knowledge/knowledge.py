@@ -1,4 +1,4 @@
-"""What a model writes beside the question: knowledge, a table in words, a search query (Chameleon, 4.2)."""
+"""Let a model write knowledge, a table in words or a search query for a question (Chameleon, 4.2)."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class QueryGenerator(LLMModule):
     reads = ("input.question", "input.*", "cache.*")
     writes = ("cache.query",)
     _asking = Asking({"max_tokens": 64})
-    _takes_cut_off = True  # a query without its last words is a query still
+    _takes_cut_off = True  # a query without its last words is still a query
 
     def parse(self, text: str) -> str:
-        """Return the first line that says something, without label and quotes.
+        """Return the first line with words, without label and quotes.
 
-        Raises `StepRejected` for none.
+        Raises `StepRejected` if no line has any.
         """
         for line in text.splitlines():
             words = _LABEL.sub("", " ".join(line.split()).strip("*- ")).strip()

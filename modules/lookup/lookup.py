@@ -15,9 +15,9 @@ class RowLookup(LLMModule):
     writes = ("input.table",)
 
     def __init__(self, min_rows: int = 4, min_cells: int = 19) -> None:
-        """A table with fewer rows or cells, the header counted as a row, stays whole without a call.
+        """Set the smallest table to cut, header included; smaller ones stay whole without a call.
 
-        The defaults are those of the published runs: tables of 3 rows or 18 cells are left alone.
+        The defaults match the published runs, which leave tables of 3 rows or 18 cells whole.
         """
         self.min_rows, self.min_cells = min_rows, min_cells
 
@@ -29,16 +29,16 @@ class RowLookup(LLMModule):
         return kept
 
     def stays_whole(self, table: Table) -> bool:
-        """Return whether no model is asked: rows that a model has not seen it cannot keep."""
+        """Return whether to skip the model: it cannot keep rows that it has not seen."""
         rows = len(table.rows) + 1
         most = self.table_view.max_rows
         is_small = rows < self.min_rows or rows * len(table.header) < self.min_cells
         return is_small or (most is not None and len(table.rows) > most)
 
     def interpret(self, text: str, state: State) -> Table:
-        """Return the part of the table that a reply shows, in the table's own cells.
+        """Return the part of the table that a reply shows, with the cells as in the table.
 
-        Spelling and spacing are repaired. Raises `StepRejected` when the reply shows anything else that is
+        Spelling and spacing are repaired. Raises `StepRejected` if the reply shows anything else that is
         not in the table: a lookup is never trusted.
         """
         table: Table = state.input["table"]
@@ -57,20 +57,20 @@ class ColumnLookup(RowLookup):
     prompt = "tabmwp/column_lookup"
 
     def __init__(self, min_columns: int = 2, min_cells: int = 18) -> None:
-        """A table with fewer columns or cells, the header counted as a row, stays whole without a call.
+        """Set the smallest table to cut, header included; smaller ones stay whole without a call.
 
-        The defaults are those of Chameleon's appendix A.2: two or more columns, 18 or more cells. Its prompt
+        The defaults follow Chameleon's appendix A.2: two or more columns, 18 or more cells. Its prompt
         (table 9) says more than two columns.
         """
         self.min_columns, self.min_cells = min_columns, min_cells
 
     def stays_whole(self, table: Table) -> bool:
-        """Return whether no model is asked; columns can be chosen from the first rows."""
+        """Return whether to skip the model; the first rows are enough to choose columns."""
         columns = len(table.header)
         return columns < self.min_columns or columns * (len(table.rows) + 1) < self.min_cells
 
     def interpret(self, text: str, state: State) -> Table:
-        """Return the columns that the reply shows, with all rows: to drop rows is not this module's part."""
+        """Return the columns that the reply shows, with all rows: this module does not drop rows."""
         table: Table = state.input["table"]
         names = iter(super().interpret(text, state).header)
         wanted, indexes = next(names, None), []

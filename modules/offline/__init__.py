@@ -1,4 +1,4 @@
-"""Answer without a model: one reader of questions over tables, an index, and labels in a text."""
+"""Answer without a model: readers for tables, an index, and labels in a text."""
 
 from chameleon.lazy import tools
 

@@ -1,4 +1,4 @@
-"""Answer without a model from one of several tables, by the question's words, or from their union."""
+"""Answer without a model from the table that best matches the question's words, or from a union of tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ADDED_UP = re.compile(r"\bhow (?:many|much)\b|\b(?:total|sum|altogether|most|fe
 _TOTAL = re.compile(r"\b(?:total|altogether|sum|in all)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\bhow many ((?:different |distinct )?\w+(?: \w+)?)", re.IGNORECASE)
 _LEAST = re.compile(r"\b(?:fewest|least|lowest|smallest)\b", re.IGNORECASE)
-# What is not added up over years, whatever is asked of it.
+# Quantities that are never added up over years, whatever the question.
 _NO_SUM = re.compile(
     r"\b(?:prices?|costs?|expensive|cheap\w*|rates?|ranks?|ratings?|percent\w*|shares?|average|mean|median|ages?|old|tall"
     r"|high\w*|low\w*|temperatures?|heights?|populations?|positions?|differen\w+|change\w*)\b|%",
@@ -44,7 +44,7 @@ _NAME_IT = "Ask again with words that only the name of one has."
 
 Found = tuple[Candidate, dict[str, Any]]
 Read = Callable[[State, Table], dict[str, Any]]
-"""What answers over one table, as `TableReader.answered`, or raises `Declined`."""
+"""Answers over one table, as `TableReader.answered` does, or raises `Declined`."""
 
 
 def among(
@@ -54,12 +54,12 @@ def among(
     passages: Sequence[tuple[Document, float]] = (),
     ahead: float = 1.0,
 ) -> dict[str, Any]:
-    """Return the output of the table that answers. Raises `Declined` where none or no single one does.
+    """Return the output of the table that answers. Raises `Declined` if none does, or if several disagree.
 
-    Of the tables found, those count that have as many of the question's telling words as any of them, and of
-    these the first with its rivals: all of them must answer alike, unless one is a part of another. Where the
+    Among the tables with the largest number of distinctive words from the question, the best one is read,
+    and any with a score close to it. All must give the same answer, unless one is part of another. If the
     question names several tables with the same columns ("in 2023 and 2024", "of both seasons"), their union
-    answers.
+    is read.
     """
     if (together := _together(state.input["question"], found)) is not None:
         return _of_union(read, state, *together)
@@ -69,7 +69,7 @@ def among(
     texts = [document for document, _ in passages]
     named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
     said = max((len(covered(words, [text.text])) for text in texts), default=0)
-    if max(map(len, named), default=0) > most or said == most > 1:  # one word alone says nothing
+    if max(map(len, named), default=0) > most or said == most > 1:  # a single word proves nothing
         raise Declined("the question may be about a text, and no model reads it")
     if not found or (words and not most):
         raise Declined("no table found has a word of the question that tells tables apart")
@@ -96,7 +96,7 @@ def among(
 
 
 def _agreeing(read: Read, state: State, near: Sequence[Candidate]) -> list[Found]:
-    """Return the tables that answer, and what. Raises `Declined` where they differ, or one does not."""
+    """Return the tables that answer, with their outputs. Raises `Declined` if they differ or one declines."""
     came: dict[str, dict[str, Any] | Declined] = {}
     for each in near:
         try:
@@ -120,7 +120,7 @@ def _agreeing(read: Read, state: State, near: Sequence[Candidate]) -> list[Found
 
 
 def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most: int) -> str:
-    """Name the two tables that belong together with more of the question's words than any alone."""
+    """Name the two related tables that together have more of the question's words than any single one."""
     best, told = most, ""
     for first, second in combinations(found, 2):
         shared = {*map(str.casefold, first.table.header)} & {*map(str.casefold, second.table.header)}
@@ -131,12 +131,12 @@ def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most:
 
 
 def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
-    """Return the question of a union, its tables, and what tells these apart; None where none is sure.
+    """Return the question to ask of a union, its tables and their distinguishing values; None if unsure.
 
-    A question names two or more of what tells tables with the same columns apart ("in 2023 and 2024"), or all
-    of them ("both seasons", "all files"): it has to ask for something that is added up, and "in total" takes
-    the place of the names. Or it compares two of them ("in 2023 than in 2024"). Spans ("from 2022 to 2024")
-    are none, nor is a group of which a table may be missing.
+    The question names two or more of the values that distinguish tables with the same columns ("in 2023 and
+    2024"), or all of them ("both seasons", "all files"). It must then ask for something that adds up, and "in
+    total" replaces the names. Or it compares two of them ("in 2023 than in 2024"). Spans ("from 2022 to
+    2024") do not count, nor does a group that may lack a table.
     """
     for first in found:
         group = [each for each in found if has_same_columns(first.table, each.table)]
@@ -147,7 +147,7 @@ def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Cand
         counted, stems = _COUNTED.search(question), language_of(question).stems
         nouns = [{*stems(each.name)} for each in first.table.columns if not each.meaning.is_number]
         if counted is not None and any(name and name <= {*stems(counted[1])} for name in nouns):
-            return None  # the branches of both years are those of either, or those that are in both
+            return None  # ambiguous: branches of both years exist in either year, or in each
         told = {cell.strip().casefold() for each in group for row in each.table.rows for cell in row}
         if _SPAN.search(question) or told & {*map(str.casefold, values)}:
             return None
@@ -174,7 +174,7 @@ def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Cand
 def _are_all(
     place: re.Match[str], found: Sequence[Candidate], group: Sequence[Candidate], values: Sequence[str]
 ) -> bool:
-    """Tell whether a group is all that "both seasons" or "all files" can mean: no more, and no fewer."""
+    """Return whether a group is exactly the tables that "both seasons" or "all files" means."""
     words = [{*re.findall(r"\w+", each.name.casefold())} for each in group]
     stem = set.intersection(*words)
     others = [{*re.findall(r"\w+", each.name.casefold())} for each in found if each not in group]
@@ -189,7 +189,7 @@ def _are_all(
 def _of_union(
     read: Read, state: State, question: str, group: Sequence[Candidate], values: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the output over the rows of several tables, its sources in each of them. Raises `Declined`."""
+    """Return the output over the rows of several tables, with sources in each. Raises `Declined`."""
     whole = union_of([(each.name, each.table) for each in group])
     asked = replace(state, input={**state.input, "question": question})
     try:
@@ -224,7 +224,7 @@ def _of_union(
 
 
 def telling_words(question: str) -> dict[str, str]:
-    """Return the words of a question that tell tables apart, by stem: no articles, no "most"."""
+    """Return the distinctive words of a question by stem, without articles, "most" and the like."""
     words = language_of(question)
     small = words.filler | words.request | {word for phrase in words.phrases for word in phrase}
     tokens = (token for token in words.tokens(question) if token.low.isalnum() and token.low not in small)
@@ -232,14 +232,14 @@ def telling_words(question: str) -> dict[str, str]:
 
 
 def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:
-    """Return the stems that texts have, themselves or by a word of the same idea."""
+    """Return the stems that occur in texts, directly or as a related word."""
     words = language_of("")
     known = {stem for text in texts for stem in words.stems(text)}
     return frozenset(stem for stem in stems if stem in known or words.ideas.get(stem, frozenset()) & known)
 
 
 def _is_part(table: Table, others: Iterable[Table]) -> bool:
-    """Tell whether another table has all of its rows and columns, and more."""
+    """Return whether another table has all of its rows and columns, and more."""
     return any(other.contains(table) and not table.contains(other) for other in others)
 
 

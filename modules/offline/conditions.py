@@ -1,6 +1,6 @@
-"""Binding: which numbers, dates and cells of a question are conditions on which columns, and what is left.
+"""Bind the numbers, dates and cells of a question to columns as conditions.
 
-What is left over says what is asked (`kinds`).
+The rest of the question says what to compute (`kinds`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_TRIED, _MOST_BINDINGS = 400, 24
 
 @dataclass(frozen=True)
 class Bound:
-    """A condition with the items that it took and what binding them so costs."""
+    """A condition with the items it uses and the cost of binding them this way."""
 
     condition: Any
     cost: float
@@ -48,13 +48,13 @@ class Frame:
         return column if column is not None and (not kinds or column.kind in kinds) else None
 
     def is_whole(self, item: Item) -> bool:
-        """Tell whether an item names a column letter by letter."""
+        """Return whether an item is the exact name of a column."""
         said = " ".join(token.low for token in self.tokens[item.start : item.end])
         name = folded(self.sheet.columns[item.value].plain).rstrip("? ")
         return said in (name, f"{name}s")
 
     def bindings(self) -> Iterator[tuple[float, list[Bound], list[Item]]]:
-        """The ways to take numbers, dates and cells as conditions, the cheap first, and what is left."""
+        """Yield the cost, conditions and remaining items of each way to bind, most conditions first."""
         choices: list[list[Bound | None]] = []
         for place, kind in enumerate(self.kinds):
             options = {"number": self._numbers, "date": self._dates, "column": self._truths}.get(kind)
@@ -76,20 +76,20 @@ class Frame:
             yield cost + sum(each.cost for each in free), [*bounds, *free], left
 
     def _denied(self) -> Iterator[Bound]:
-        """Columns that are empty: "without a phone", "no manager"."""
+        """Yield conditions that a column is empty: "without a phone", "no manager"."""
         for place, item in enumerate(self.items):
             column = self.column(place + 1) if item.kind == "none" else None
             if column is None or column.truths:
                 continue
             is_absent = item.value == "absent" and not self.items[place + 1].cost
-            if is_absent or column.kind == "date":  # not returned: it has no such date
+            if is_absent or column.kind == "date":  # "not returned": the date is blank
                 has_zeros = column.kind == "number" and 0 in column.numbers
                 condition = Compares(column.index, "==", 0) if has_zeros else Blank(column.index)
                 yield Bound(condition, 0.0, frozenset((place, place + 1)))
 
     def _beside(self) -> Iterator[Bound]:
-        """One column of numbers against another: "higher costs than sales", "costs above sales"."""
-        for place in range(len(self.kinds)) if "how" not in self.kinds else ():  # how much more asks for it
+        """Yield comparisons of two number columns: "higher costs than sales", "costs above sales"."""
+        for place in range(len(self.kinds)) if "how" not in self.kinds else ():  # not "how much more"
             one = self.column(place + 1, "number") or self.column(place - 1, "number")
             is_first = self.column(place + 1, "number") is not None and self.kind(place + 2) == "than"
             last = place + 3 if is_first else place + 1 + (self.kind(place + 1) == "than")
@@ -102,7 +102,7 @@ class Frame:
             yield Bound(Compares(one.index, sign, None, two.index), 0.0, frozenset(range(first, last + 1)))
 
     def _truths(self, place: int) -> Iterator[Bound]:
-        """A column of yes and no that is named: "returned orders", "not returned"."""
+        """Yield conditions on a yes/no column that is named: "returned orders", "not returned"."""
         column, item = self.column(place), self.items[place]
         if column is not None and column.truths and self.is_whole(item):
             denied = self._denial(place)
@@ -111,7 +111,7 @@ class Frame:
                 yield Bound(Is(column.index, texts), 0.0, frozenset((place, *denied)), frozenset((place,)))
 
     def _denial(self, place: int) -> frozenset[int]:
-        """The word that denies an item, if any: right before it, or before words that lead to it."""
+        """Return the negation of an item, if any: right before it, or before words that lead to it."""
         for before in range(place - 1, max(-1, place - 4), -1):
             if self.kinds[before] == "none":
                 return frozenset((before,))
@@ -120,7 +120,7 @@ class Frame:
         return frozenset()
 
     def _cells(self) -> Iterator[Bound]:
-        """Cells with the word that denies them; those of one column with "or" or commas between together."""
+        """Yield conditions on cells, with negation; cells of one column joined by "or" or commas make one."""
         end = 0
         for place, item in enumerate(self.items):
             if place < end or item.kind != "cell":
@@ -143,7 +143,7 @@ class Frame:
     # Numbers.
 
     def _numbers(self, place: int) -> Iterator[Bound]:
-        """A number against the columns that it may be compared with."""
+        """Yield conditions that compare a number with the columns it may refer to."""
         measure, before, end = self.items[place].value, place - 1, place + 1
         taken, until = {place}, None
         before -= self.kind(before) == "than"
@@ -170,7 +170,7 @@ class Frame:
                     yield Bound(condition, cost + extra, frozenset(taken | named), frozenset(named))
 
     def _signs(self, place: int, column: SheetColumn) -> list[tuple[Any, float]]:
-        """Which sign "more", "taller" or "older" has over a column."""
+        """Return the signs that "more", "taller" or "older" may mean for a column, with costs."""
         item = self.items[place]
         if item.kind == "more":
             return [(">" if item.value > 0 else "<", 0.0)]
@@ -180,11 +180,11 @@ class Frame:
     def _compared(
         self, place: int, before: int, end: int, measure: Measure, is_compared: bool
     ) -> Iterator[tuple[SheetColumn, float, set[int]]]:
-        """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
+        """Yield the columns to compare a number with: named next to it, of its unit, or the only one."""
         is_other = self.kind(end) == "column" and self.column(end, "number") is None
         is_row = self.kind(end) == "noun" and self.items[end].value
         if (is_row or (is_compared and is_other)) and not measure.base:
-            return  # more than one author, two orders
+            return  # "more than one author", "two orders"
         nears = [end, before - 1] if is_compared else [end] if self._touches(place, end) else []
         is_beside = (
             self.kind(place - 1) == "column" and self.items[place].start < self.items[place - 1].end + 2
@@ -202,14 +202,14 @@ class Frame:
             yield from ((each, Cost.IMPLIED if len(fitting) == 1 else Cost.LOOSE, set()) for each in fitting)
 
     def _touches(self, place: int, end: int) -> bool:
-        """Whether a column stands right behind a bare figure: "82 games"."""
+        """Return whether a column directly follows a bare figure: "82 games"."""
         is_figure = self.tokens[self.items[place].start].number is not None
         return is_figure and self.kind(end) == "column" and self.items[end].start == self.items[place].end
 
     # Dates.
 
     def _dates(self, place: int) -> Iterator[Bound]:
-        """A date, or two with "to" or "and" between, against the columns of dates."""
+        """Yield conditions on date columns: one date, or two joined by "to" or "and"."""
         (moment, last), taken, end = self.items[place].value, {place}, place + 1
         until, sign, before = last if last != moment else None, "==", self.kind(place - 1)
         is_step = "change" in self.kinds or "difference" in self.kinds  # from one to the other
@@ -236,7 +236,7 @@ class Frame:
             yield Bound(Dates(column.index, sign_, moment, until), cost, frozenset(taken) | named, named)
 
     def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
-        """The columns that an adjective grades: which way, which, and what it costs to say so."""
+        """Yield the direction, column and cost of each column that an adjective may grade."""
         for way, ideas in self.sheet.words.degrees[word]:
             stems = {*ideas, self.sheet.words.stem(word)}
             for column in self.sheet.columns:
@@ -246,7 +246,7 @@ class Frame:
 
 
 def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
-    """The number as a column counts, converted where both tell a unit; None where they do not fit."""
+    """Return the number in the unit of a column, converted if both have one; None if they do not match."""
     if not measure.base:  # 5 million, under a name with "(millions)"
         scales = column.words.data["scales"]
         told = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))

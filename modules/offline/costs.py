@@ -1,25 +1,25 @@
-"""What a reading pays for each liberty that it takes; `perf/reader.py` tells what each is good for."""
+"""Costs of the liberties that a reading takes; `perf/reader.py` measures how much each one helps."""
 
 from __future__ import annotations
 
 
 class Cost:
-    """The costs, by what they are paid for; a reading's are added up."""
+    """Costs by kind of liberty; a reading pays the sum."""
 
-    ITEM = 0.01  # each stretch of the question: longer ones win
+    ITEM = 0.01  # each span of the question, so that longer spans win
     FORM = 0.12  # another form of a word: "publisher" for "published"
-    IDEA = 0.30  # a word of the same idea: "tall" for "Height"
-    PART = 0.25  # the words of a column's name that are not said, if it were all of them
-    HELD = 0.30  # a cell that says more than the question, if it were all of it
-    SORT = 0.05  # a word for a sort of thing, for the rows: "people" over names
+    IDEA = 0.30  # a related word: "tall" for "Height"
+    PART = 0.25  # words missing from a column's name, times the share that is missing
+    HELD = 0.30  # a cell with more words than the question, times their share
+    SORT = 0.05  # a general noun for the rows: "people" for a column of names
     UNIT = 0.05  # the name of a unit
-    VERB = 0.05  # a verb that the table's columns let be said: "sold" beside "Price"
-    IMPLIED = 0.10  # a column that no word names and that only one can be: the key, the only amount
-    LOOSE = 0.40  # a condition whose column is one of several
-    SUBJECT = 0.30  # a word that nothing accounts for, where a question names the rows
-    UNKNOWN = 9.0  # a word that nothing accounts for
-    NEAR = 0.25  # a reading that costs so much more than the cheapest is no rival of it
+    VERB = 0.05  # a verb that the columns make plausible: "sold" with "Price"
+    IMPLIED = 0.10  # a column that no word names but that is implied: the key, the only amount
+    LOOSE = 0.40  # a condition on one of several possible columns
+    SUBJECT = 0.30  # an unexplained word where a question names the rows
+    UNKNOWN = 9.0  # an unexplained word
+    NEAR = 0.25  # a reading that costs this much more than the cheapest is not a rival
     MOST = 0.8  # a reading that costs more is declined
-    DOUBT = 4.0  # what would have no confidence at all
-    ONE = 0.45  # a count that comes to one: few ask how many where there is one
-    NONE = 0.60  # a count that comes to none, or to a part of the cells that say a word
+    DOUBT = 4.0  # the cost at which confidence reaches zero
+    ONE = 0.45  # a count of one: people rarely ask "how many" about a single thing
+    NONE = 0.60  # a count of zero, or of only some of the cells that contain a word

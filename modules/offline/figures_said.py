@@ -1,4 +1,4 @@
-"""Numbers as people write them, and as their columns do."""
+"""Write numbers the way people and the table's columns do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SWAPPED = str.maketrans(".,", ",.")
 
 
 def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) -> str:
-    """Write a number as a column does in these rows: its unit and where it stands, its cents, its marks."""
+    """Write a number as a column does in these rows: unit and its position, cents, thousands separators."""
     if column is None:
         return plain(number)
     unit, value, cells = column.unit, Fraction(number), column.sample

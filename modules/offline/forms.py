@@ -1,4 +1,4 @@
-"""What is computed of rows, once and exactly: the six kinds of answer, each said in words too."""
+"""Forms: exact computations over rows, one class for each kind of answer, with a description in words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ How = Literal["sum", "mean", "median", "max", "min"]
 
 
 def _sum(numbers: Sequence[Number]) -> Fraction:
-    totals: dict[int, int] = defaultdict(int)  # by denominator: much faster than to add up fractions
+    totals: dict[int, int] = defaultdict(int)  # by denominator: much faster than adding fractions
     for number in numbers:
         totals[number.denominator] += number.numerator
     return sum((Fraction(total, below) for below, total in totals.items()), Fraction(0))
@@ -46,7 +46,7 @@ _TOLD = {"sum": "total", "mean": "average", "median": "median", "max": "highest"
 
 @dataclass(frozen=True)
 class Computed:
-    """What a form gives: values for people, of what kind they are, the rows and columns that they rest on."""
+    """The result of a form: values for display, their kind, and the rows and columns they come from."""
 
     values: tuple[str, ...]
     rows: tuple[int, ...]
@@ -56,7 +56,7 @@ class Computed:
 
 
 class Form(Part):
-    """What is computed of rows: `find` gives the result, `run` adds the columns that led to it."""
+    """A computation over rows: `find` computes the result, `run` adds the columns that led to it."""
 
     def run(self, sheet: Sheet) -> Computed:
         return replace(self.find(sheet), columns=self.columns)
@@ -67,7 +67,7 @@ class Form(Part):
 
 @dataclass(frozen=True)
 class Pick(Form):
-    """The cells of columns in these rows, each told once. `single`: different ones are refused."""
+    """The distinct cells of columns in these rows. `single`: raise `Unfit` if they differ."""
 
     of: Rows
     wanted: tuple[int, ...]
@@ -102,7 +102,7 @@ class Pick(Form):
 
 @dataclass(frozen=True)
 class HowMany(Form):
-    """How many rows, or how many different texts of a column."""
+    """The number of rows, or of different texts in a column."""
 
     of: Rows
     column: int | None = None
@@ -121,7 +121,7 @@ class HowMany(Form):
 
 
 def _number(number: Number, rows: Sequence[int], like: SheetColumn | None = None) -> Computed:
-    """Return a number, written like those of a column."""
+    """Return a number as a result, written as the column `like` writes its numbers."""
     if like is not None and like.kind == "time":
         raise Unfit(f'times of "{like.plain}" are not computed with')
     return Computed((as_written(number, like, rows),), tuple(rows), kind="number", number=number)
@@ -155,7 +155,7 @@ class Fold(Form):
 
 
 def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
-    """Raise `Unfit` where "in January" is January of several years, which nobody may have meant to add up."""
+    """Raise `Unfit` if "in January" covers several years: the sum may not be intended."""
     for each in getattr(of, "conditions", ()):
         if isinstance(each, Dates) and not each.moment.year and sheet.columns[each.column].is_plain_time:
             moments = (sheet.columns[each.column].moments[row] for row in rows)
@@ -165,10 +165,10 @@ def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
 
 @dataclass(frozen=True)
 class Grouped(Form):
-    """A count or fold for each text of a column, or the texts that come out highest or lowest by it.
+    """A count or fold for each text of a column, or the texts for which it is highest or lowest.
 
-    `best`: 1 for the highest, -1 for the lowest, 0 for all; then ties of the last one count as well. With
-    `sign`, those whose number compares so with `limit`.
+    `best`: 1 for the highest, -1 for the lowest, both with ties of the last one; 0 for all. With `sign`, the
+    texts whose number compares that way with `limit`.
     """
 
     each: Any  # a Count or a Fold over a Where
@@ -222,7 +222,7 @@ class Grouped(Form):
 
 
 def _values(sheet: Sheet, forms: Sequence[Form]) -> tuple[list[Any], list[int], SheetColumn | None]:
-    """Return the one number or date of each form, their rows, and the column that they are like."""
+    """Return the number or date of each form, their rows, and a column to write the result like."""
     values, rows, columns = list[Any](), list[int](), dict[int, SheetColumn]()
     for form in forms:
         result = form.find(sheet)
@@ -243,9 +243,9 @@ def _values(sheet: Sheet, forms: Sequence[Form]) -> tuple[list[Any], list[int], 
 
 @dataclass(frozen=True)
 class Gap(Form):
-    """How much two numbers differ; with `signed`, the second less the first.
+    """The difference of two numbers; with `signed`, the second minus the first.
 
-    `way`: 1 where the first is said to be the larger, -1 where it is said to be the smaller, 0 for neither.
+    `way`: 1 if the question calls the first larger, -1 if it calls it smaller, 0 if neither.
     """
 
     one: Form
@@ -271,12 +271,12 @@ class Gap(Form):
 
 @dataclass(frozen=True)
 class Greater(Form):
-    """Which of some named rows has the most (or least) of a column: told by its name."""
+    """The name of the row, among several, that has the most (or least) of a column."""
 
     names: tuple[str, ...]
     forms: tuple[Form, ...]
     descending: bool
-    truth: bool = False  # whether the first of two has it
+    truth: bool = False  # answer whether the first of two has it
 
     def find(self, sheet: Sheet) -> Computed:
         keys, rows, _ = _values(sheet, self.forms)
@@ -297,7 +297,7 @@ class Greater(Form):
 
 
 def rows_left_out(form: Form, sheet: Sheet) -> list[str]:
-    """Say how many rows have nothing in the column that a form computes of."""
+    """Return a note of how many rows have no number in the column that a form computes from."""
     fold = form.each if isinstance(form, Grouped) else form
     if not isinstance(fold, Fold) or fold.how in ("max", "min"):
         return []

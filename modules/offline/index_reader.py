@@ -1,4 +1,4 @@
-"""Answer from the tables that a search has found, without a model."""
+"""Answer from the tables that a search found, without a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class IndexReader(TableReader):
         at_least: Annotated[float, Field(ge=0, le=1)] = 0.0,
         max_table_rows: PositiveInt = 200_000,
     ) -> None:
-        """Set when a table is a rival of the first: unless that has `ahead` times its score.
+        """Set when the first table has no rivals: at more than `ahead` times their score.
 
         `at_least`, `max_table_rows`: as for `table_reader`.
         """

@@ -1,4 +1,4 @@
-"""Judging: the cheapest form is the answer, unless another of like cost gives another; else it declines."""
+"""Judge the readings: the cheapest one answers, unless another of similar cost gives a different answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chameleon.table import Table
 _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
 _COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
-_SENTENCE = re.compile(  # no end is the point of an initial, of "St." or of a German "3."
+_SENTENCE = re.compile(  # not after an initial, "St." or a German ordinal such as "3."
     r"(?<=[.?!])(?<!\b[A-Z]\.)(?<!\b(?:Dr|St|Mr|Ms|Jr|Sr|No|Nr|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)"
     r"(?<! \d\.)(?<! \d\d\.)\s+(?=[A-Z\"'“])"
 )
@@ -29,7 +29,7 @@ Read = tuple[float, Form, Sheet, Computed]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question comes to: the result, the form that gave it, and how sure that is, from 0 to 1."""
+    """The answer to a question: the result, the form that gave it, and a confidence from 0 to 1."""
 
     result: Computed
     form: Form
@@ -38,7 +38,7 @@ class Answer:
 
     @property
     def reading(self) -> str:
-        """Say how the question was read, with the rows that were left out."""
+        """Return how the question was read, with the rows that were left out."""
         told = rows_left_out(self.form, self.sheet)
         totals = len(self.sheet.summaries)
         told += [f"{totals} of totals and notes"] if totals and self.result.kind != "cells" else []
@@ -46,9 +46,9 @@ class Answer:
 
 
 def answer(question: str, table: Table) -> Answer:
-    """Answer a question over a table. Raises `Declined` where no reading, or no single one, accounts for it.
+    """Answer a question over a table. Raises `Declined` if no reading explains it, or if readings conflict.
 
-    The last sentence asks; those before it must name neither a cell nor a number.
+    The last sentence is the question; earlier sentences must not name a cell or a number.
     """
     if len(question) > _LONGEST:
         raise Declined(f"the question has more than {_LONGEST:,} characters")
@@ -81,14 +81,14 @@ def answer(question: str, table: Table) -> Answer:
 
 
 def _with_points(question: str, sheet: Sheet) -> str:
-    """Return a question with its figures as English has them, where the table writes 1.250,50."""
+    """Rewrite the figures of a question in English notation if the table writes 1.250,50."""
     if all(column.meaning.mark != "," for column in sheet.columns):
         return question
     return _COMMAS.sub(lambda figure: figure[0].replace(".", "").replace(",", "."), question)
 
 
 def _not_understood(asked: Sequence[Token], links: Links, sheet: Sheet) -> Declined:
-    """Say why no reading was found: words that nothing accounts for, or the kind."""
+    """Return the refusal for words, or a kind of question, that were not understood."""
     if not links.unknown:
         return Declined("this kind of question is not understood", hint=_how_to_ask(sheet))
     rest = [token for token in asked if token.text not in links.unknown]
@@ -98,7 +98,7 @@ def _not_understood(asked: Sequence[Token], links: Links, sheet: Sheet) -> Decli
 
 
 def _how_to_ask(sheet: Sheet) -> str:
-    """Name the columns that a question may ask for, with one that is answered."""
+    """List the columns that a question may ask for, with an example question."""
     names = [column.plain for column in sheet.columns if column.plain]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     told = f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MOST_NAMED])}{more}"
@@ -108,7 +108,7 @@ def _how_to_ask(sheet: Sheet) -> str:
 
 
 def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
-    """Return the answer of the cheapest form that the table bears. Raises `Declined`."""
+    """Return the answer of the cheapest form that the table supports. Raises `Declined`."""
     first: Read | None = None
     why: Unfit | None = None
     least = forms[0][0]
@@ -144,7 +144,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
 
 
 def _doubt(form: Form, result: Computed, sheet: Sheet) -> float:
-    """Return what a result costs by what it is: a count of none or one, or of part of what has the words."""
+    """Return the extra cost of a doubtful result: a count of zero or one, or of only some matching cells."""
     of = getattr(form, "of", None)
     where = of.of if isinstance(of, Ordered) else of
     if not isinstance(where, Where) or not where.conditions:
@@ -159,14 +159,14 @@ def _doubt(form: Form, result: Computed, sheet: Sheet) -> float:
 
 
 def _is_part(condition: Is, sheet: Sheet) -> bool:
-    """Tell whether other cells of the column say these texts and more: "College student" beside "Student"."""
+    """Return whether other cells of the column extend these texts: "College student" for "Student"."""
     said = re.compile("|".join(rf"\b{re.escape(text)}\b" for text in condition.texts if text) or "(?!)")
     others = (text for text in sheet.columns[condition.column].places if text not in condition.texts)
     return any(map(said.search, others))
 
 
 def _differ(first: Read, other: Read) -> bool:
-    """Tell whether two readings come to something else; one number of two columns is so by chance."""
+    """Return whether two readings disagree; equal numbers from different columns are a coincidence."""
     (_, one, sheet, result), (_, two, beside, also) = first, other
     if set(result.values) != set(also.values):
         return not _names_the_same(one, two, sheet)
@@ -177,7 +177,7 @@ def _differ(first: Read, other: Read) -> bool:
 
 
 def _names_the_same(one: Form, two: Form, sheet: Sheet) -> bool:
-    """Tell whether two forms name the same rows, by their name and by their code."""
+    """Return whether two forms identify the same rows, one by name and one by code."""
     if not (isinstance(one, Pick) and isinstance(two, Pick) and one.of == two.of):
         return False
     told = [sheet.columns[index] for form in (one, two) for index in form.wanted]

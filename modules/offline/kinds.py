@@ -1,6 +1,6 @@
 """The six kinds of question: look-ups, counts, sums and means, extremes, order, comparisons and differences.
 
-Each yields the forms that a question may mean, with what they cost.
+Each yields the forms that a question may mean, with their costs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chameleon.retrieval.analysis import folded
 
 
 def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list[Costed]:
-    """Return the different forms of all cuts of a question with their least costs, the cheapest first."""
+    """Return the distinct forms of all cuts of a question with their lowest costs, cheapest first."""
     found: dict[Form, float] = {}
     for cut in cuts if tokens else ():  # "..." asks nothing
         frame = Frame(sheet, tokens, cut.items)
@@ -28,16 +28,16 @@ def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list
             try:
                 for cost, form in Kinds(frame, bounds, left).forms():
                     found[form] = min(cut.cost + bound_cost + cost, found.get(form, Cost.UNKNOWN))
-            except Unfit:  # conditions that the table does not bear
+            except Unfit:  # the table does not support these conditions
                 continue
     return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
 
 
 class Kinds(Question):
-    """The kinds, by the marks that tell them."""
+    """The kinds of question, recognized by their marker words."""
 
     def forms(self) -> Iterator[Costed]:
-        """Yield the forms of the kind that the marks of the question tell."""
+        """Yield the forms of the kind that the question's marker words indicate."""
         if self.is_unclear:
             return
         count = self.one("count")
@@ -66,22 +66,22 @@ class Kinds(Question):
             yield from self.lookups()
 
     def _sums_groups(self) -> bool:
-        """Whether it names a column for each group, and asks nothing else: "visits by city"."""
+        """Whether it only names a column and a grouping: "visits by city"."""
         is_bare = not self.has("ask", "count") and self.frame.tokens[0].low not in self.sheet.words.request
         return is_bare and self.group() is not None and bool(self.columns("number"))
 
     def _counts_groups(self) -> bool:
-        """Whether it names the rows for each group, and asks nothing else: "loans per borrower"."""
+        """Whether it only names the rows and a grouping: "loans per borrower"."""
         is_rows = bool(self.items) and self.items[0].kind == "noun" and bool(self.items[0].value)
         return is_rows and len(self.items) == 3 and self.group() is not None
 
     def _is_flow(self, column: SheetColumn) -> bool:
-        """Whether the amounts of several rows are one, by the name of their column, or of the table."""
+        """Whether amounts add up over rows, judging by the name of the column or the table."""
         flows = self.sheet.words.lists["flows"]
         return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
 
     def _is_measured(self, column: SheetColumn) -> bool:
-        """Tell whether "how often" is asked of a column that holds measures, and no counts: of rain."""
+        """Return whether "how often" refers to a column of measurements, such as rain, and not counts."""
         is_often = any(item.value == "times" for item in self.of("count"))
         return is_often and (bool(column.bases) or len(column.stems) > 1)
 
@@ -99,7 +99,7 @@ class Kinds(Question):
         return item if is_text else None
 
     def grouped(self, cost: float, form: Any, *used: Item | None) -> Iterator[Costed]:
-        """Yield a count or fold, for each group where the question names one; over all rows per row."""
+        """Yield a count or fold, for each group if the question names one; "per row" means over all rows."""
         each = self.one("each")
         if each is None:
             yield from self.yields(cost, form, *used)
@@ -114,7 +114,7 @@ class Kinds(Question):
             yield from self.yields(cost, form, each, *used) if form.how in ("mean", "median") else ()
 
     def _number_of_rows(self) -> Item | None:
-        """Return the number of "more than two orders", where what follows it is a word for rows."""
+        """Return the number in "more than two orders", if a word for rows follows it."""
         number = next((item for item in self.of("number") if not item.value.base), None)
         noun = self.after(number)
         is_row = noun is not None and (
@@ -123,7 +123,7 @@ class Kinds(Question):
         return number if is_row and not self.has("count") else None
 
     def groups_of(self, number: Item) -> Iterator[Costed]:
-        """The groups that have so many rows: "which clients have more than one deal"."""
+        """Yield the groups with that many rows: "which clients have more than one deal"."""
         before = self.after(number, -1)
         compare = before if before is not None and before.kind == "compare" else None
         for cost, index, target in self.targets():
@@ -134,7 +134,7 @@ class Kinds(Question):
                 yield from self.yields(cost, form, number, self.after(number), compare, target)
 
     def lookups(self) -> Iterator[Costed]:
-        """What a column says in the rows; where numbers add up over several, their sum."""
+        """Yield the cells of a column in the rows, and their sum if they are numbers that add up."""
         one = len(self.sheet.rows) == 1
         how = self.one("how")
         degree = next((each for each in self.of("degree") if how and each.start == how.end), None)
@@ -166,9 +166,9 @@ class Kinds(Question):
             yield from self._sum(cost, index, item)
 
     def _may_be_of_sums(self, column: SheetColumn) -> bool:
-        """Whether a condition on amounts may be one on their sums: who worked more than 6 hours."""
+        """Whether a condition on amounts may refer to their sums: "who worked more than 6 hours"."""
         compared = [each for each in self.bounds if isinstance(each.condition, Compares)]
-        # "An amount below 6", named before its number, is one of a row.
+        # "An amount below 6", with the column before the number, refers to a single row.
         open_ones = [each for each in compared if not each.named or each.named == {max(each.taken)}]
         columns = (self.sheet.columns[c.condition.column] for c in open_ones if c.condition.sign != "==")
         is_flow = any(each.adds_up and self._is_flow(each) for each in columns)
@@ -178,12 +178,12 @@ class Kinds(Question):
         """Yield the sum of a column over several rows, where it adds up."""
         column = self.sheet.columns[index]
         is_one = self.names_row or len(self.sheet.rows) == 1
-        # Of what comes in and goes out, as in an account, only a sum that is named is sure.
+        # Amounts that may be negative, as in an account, are added up only if the question says so.
         if column.adds_up and self._is_flow(column) and not is_one and min(column.filled, default=0) >= 0:
             yield from self.yields(cost, Fold(self.where, index, "sum"), *used)
 
     def counts(self) -> Iterator[Costed]:
-        """How many rows, different texts, or what a column of numbers says they are."""
+        """Yield counts of rows or different texts, or the number in a column that holds counts."""
         count, distinct = self.one("count"), self.one("distinct")
         sums = [item for item in self.of("fold") if item.value == "sum"]
         if len(sums) < len(self.of("fold")):
@@ -201,7 +201,7 @@ class Kinds(Question):
             has_decimals = any("." in cell or "," in cell[-3:] for cell in column.sample)
             is_whole = bool(column.bases) or not has_decimals
             if column.bases & set("$€£¥") or not is_whole or self._is_measured(column):
-                return  # how many sales there were is no revenue, and how often it rained no amount of rain
+                return  # the number of sales is not revenue, nor is how often it rained an amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
             if column.adds_up and (not self.names_row or sums or self._lists()):
@@ -214,14 +214,14 @@ class Kinds(Question):
             yield from self.grouped(0.0, HowMany(self.where, column.index), *used)
 
     def _numbers_rows(self, item: Item) -> bool:
-        """Whether a column numbers what is counted: "Lot" of lots."""
+        """Whether a column numbers the things to count, as "Lot" numbers lots."""
         column, said = self.col(item), self.frame.tokens[item.start].low
         return column.numbers_rows or (column.is_dense and said != folded(column.plain))
 
     def _count_rows(self, subject: Item | None, used: tuple[Item | None, ...]) -> Iterator[Costed]:
-        """Yield how many rows there are, or how many of a thing they say that there are."""
+        """Yield the number of rows, or the quantity that the rows state."""
         if subject is not None and subject.kind == "subject":
-            return  # it may be what one of the columns counts
+            return  # one of the columns may count it
         cost = 0.0 if subject is not None and subject.kind in ("noun", "column") else Cost.IMPLIED
         _, distinct, named, *_ = used
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
@@ -229,7 +229,7 @@ class Kinds(Question):
         if quantity is not None and quantity.index not in self.where.columns and self._counts_things():
             yield from self.grouped(Cost.IMPLIED, Fold(self.where, quantity.index, "sum"), *used)
         elif self.sheet.origins is not None:
-            return  # years are no rows
+            return  # years are not rows
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, HowMany(self.where, column), *used)
@@ -237,7 +237,7 @@ class Kinds(Question):
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
     def _counts_things(self) -> bool:
-        """Whether "how many" is followed by what a row is of, no word for rows: lamps, of orders."""
+        """Whether "how many" asks about the things in the rows, not the rows: lamps in a table of orders."""
         items, count = self.frame.items, self.one("count")
         place = next((p for p, each in enumerate(items) if each is count), len(items))
         item, after = [*items[place + 1 : place + 3], None, None][:2]
@@ -247,7 +247,7 @@ class Kinds(Question):
         return item.kind == "cell" and not is_led  # open orders
 
     def _is_counted(self, column: SheetColumn, named: Item) -> bool:
-        """Whether the different cells of a column are counted: cities, no dates of answers, no figures."""
+        """Whether to count the different cells of a column: cities, but not event dates or figures."""
         figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
         is_text = column.kind == "text" and 2 * figures < len(column.sample)
         is_time = column.kind == "date" and column.is_plain_time
@@ -259,7 +259,7 @@ class Kinds(Question):
         return any(isinstance(each, Either) and not each.negated for each in told)
 
     def folds(self) -> Iterator[Costed]:
-        """A sum, mean or median of a column of numbers."""
+        """Yield the sum, mean or median of a column of numbers."""
         fold, by = self.one("fold"), self.group()
         if self.asks in ("who", "where", "when") or self.has("distinct") or self.names_rows:
             return
@@ -272,7 +272,7 @@ class Kinds(Question):
             is_price = fold is not None and column.is_of("money") and "per" not in column.stems
             bears = is_price or not ((how == "sum" and column.is_rate) or column.is_running)
             if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
-                continue  # what several years have together: of the people nothing
+                continue  # a population does not add up over years
             is_free = index not in self.where.columns and (item is None or item is not by)
             if fold is None and min(column.filled, default=0) < 0:
                 continue  # as in `_sum`
@@ -281,7 +281,7 @@ class Kinds(Question):
                 yield from self.grouped(cost, form, fold, item, *self.of("count", "how"))
 
     def extremes(self) -> Iterator[Costed]:
-        """The most or the least of a column: the row's name, another of its cells, the number, or a group."""
+        """Yield the most or least of a column: a row's name, another cell, the number, or a group."""
         mark = (self.of("superlative") or self.of("most", "frequent"))[0]  # the top three cheapest
         ordinal, number = self.one("ordinal"), self.few(mark)
         start, count = ordinal.value - 1 if ordinal else 0, int(number.value.number) if number else 1
@@ -313,7 +313,7 @@ class Kinds(Question):
     def _at_the_end(
         self, cost: float, rows: Ordered, named: Item | None, *used: Item | None
     ) -> Iterator[Costed]:
-        """Yield what is asked of the rows at the end of a column's order: named by `named`, or implied."""
+        """Yield answers from the top or bottom rows of a column, `named` or implied."""
         by, asked = cast("int", rows.by), self.wanted
         count, (mark, *_) = self.one("count"), self.of("most", "superlative")
         if count is not None and count.start < mark.start:  # how many points has the best team?
@@ -333,7 +333,7 @@ class Kinds(Question):
             cells = [column.cells[row] for row in self.where.rows(self.sheet)]
             repeats = len(set(cells)) < len(cells) and column.kind in ("text", "date")
             if repeats and rows.start and self.sheet.columns[by].adds_up:
-                continue  # the second of the rows, or of their sums
+                continue  # ambiguous: the second of the rows, or of their sums
             if not folds:
                 yield from self.yields(cost + price, Pick(rows, (index,)), named, target, *used)
             if repeats and not rows.start and (folds or self.sheet.columns[by].adds_up):
@@ -342,7 +342,7 @@ class Kinds(Question):
                 yield from self.yields(cost + price, form, named, target, *used, *folds)
 
     def ordinals(self) -> Iterator[Costed]:
-        """The first, last or nth row, by a rank or a date, or where they are numbered as they stand."""
+        """Yield the first, last or nth row, by a rank, a date, or table order if the rows are numbered."""
         mark = (self.of("ordinal") or self.of("first", "last"))[0]
         others = [item for item in self.of("ordinal", "first", "last") if item is not mark]
         number = self.few(mark)
@@ -364,12 +364,12 @@ class Kinds(Question):
             told = {each.index for each in self.sheet.columns if set(each.stems) == stems} - {by}
             for cost, index, target in self.targets(by):
                 if told and index not in told and target is not None and target.start > mark.start:
-                    continue  # the first product that was ordered is no order
+                    continue  # the first product that was ordered is not an order
                 rows = Ordered(self.where, by, backwards, start, count)
                 yield from self.yields(price + cost, Pick(rows, (index,)), mark, named, target, number)
 
     def _orders(self) -> Iterator[tuple[float, int | None, Item | None]]:
-        """The columns that may order the rows; None is the order in which they stand."""
+        """Yield the cost, column and item of each possible order; None is the order of the table."""
         named = [each for each in self.columns() if self.col(each).kind == "date" or not each.cost]
         named = [each for each in named if self.col(each).kind == "date" or self.col(each).is_rank]
         ranks = [column for column in self.sheet.columns if column.is_rank]
@@ -384,7 +384,7 @@ class Kinds(Question):
     # Two things compared.
 
     def _pair(self) -> tuple[list[Any], tuple[Any, ...]] | None:
-        """Return those that are compared, and the other conditions."""
+        """Return the conditions to compare, and the other conditions."""
         told = [each.condition for each in self.bounds]
         for each in told:
             if isinstance(each, Either) and not each.negated:
@@ -396,13 +396,13 @@ class Kinds(Question):
         return None
 
     def _one_of(self, condition: Any, others: tuple[Any, ...], index: int) -> Form:
-        """Return the number of one of those that are compared: its only one, or the sum of its rows."""
+        """Return the form for one compared condition: its only number, or the sum over its rows."""
         where, column = Where((*others, condition)), self.sheet.columns[index]
         is_sum = len(where.rows(self.sheet)) > 1 and column.adds_up
         return Fold(where, index, "sum") if is_sum else Pick(where, (index,), True)
 
     def differences(self) -> Iterator[Costed]:
-        """How much two rows, or two columns of one, differ; a change keeps its sign."""
+        """Yield the difference between two rows, or two columns of one row; a change keeps its sign."""
         marks, pair = self.of("difference", "change", "more", "comparative", "compare"), self._pair()
         change, subject = self.one("change"), self.after(self.one("count"))
         if change is not None and subject is not None and subject.kind != "column":
@@ -421,7 +421,7 @@ class Kinds(Question):
         if change is not None and all(isinstance(each, Dates) for each in parts):
             parts = sorted(parts, key=lambda each: each.moment)
         more, than, lead = self.one("more"), self.one("than"), 0
-        if change is None and more is not None and than is not None:  # more than the one named behind "than"
+        if change is None and more is not None and than is not None:  # more than the one named after "than"
             starts = {id(b.condition): self.frame.items[max(b.taken)].start for b in self.bounds if b.taken}
             behind = [each for each in parts if starts.get(id(each), 0) > than.start]
             if behind:
@@ -438,7 +438,7 @@ class Kinds(Question):
             yield from self.yields(cost, Gap(first, second, change is not None, lead), item, *used)
 
     def comparisons(self) -> Iterator[Costed]:
-        """Which of two or more has the more, and whether one has more than another."""
+        """Yield which of several has more, or whether one has more than another."""
         marks = self.of("most", "more", "comparative", "compare", "superlative", "first", "last")
         pair = self._pair()
         if not marks or pair is None:

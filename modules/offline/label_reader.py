@@ -1,4 +1,4 @@
-"""Answer from a text, or that in a picture, without a model: what it says, or what stands beside a label."""
+"""Answer from a text, or the text in a picture, without a model: all of it, or the value of a label."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class LabelReader(Module):
     writes = ("cache.answer", "cache.reading")
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the `answer` and its `reading`: the line that has it. Labels are read as columns of one row.
+        """Return the `answer` and its `reading`, the line that holds it. Labels act as columns of one row.
 
-        Raises `Declined` for what the text alone does not tell.
+        Raises `Declined` for questions that the text does not answer.
         """
         shown, text = _lines(state), [*map(str.strip, state.input.get("text", "").splitlines())]
         if not any([*shown, *text]):
@@ -59,7 +59,7 @@ class LabelReader(Module):
 
 
 def _lines(state: State) -> list[str]:
-    """Return the lines in the picture, with tabs between the pieces of one where their places are known."""
+    """Return the lines in the picture, with tabs between the pieces of a line if their places are known."""
     if not (boxes := state.cache.get("text_boxes")):
         return [line.strip() for line in state.cache.get("detected_text", "").splitlines()]
     lines = lines_of(map(Piece.from_json, boxes))
@@ -70,7 +70,7 @@ def _lines(state: State) -> list[str]:
 
 
 def _labelled(question: str, lines: list[str]) -> tuple[str, str]:
-    """Return the value that the question asks for, and its line. Raises `Declined` for no single one."""
+    """Return the value that the question asks for and its line. Raises `Declined` unless one fits."""
     asked, words = _stems(question), _WORD.findall(question.lower())
     asked |= {idea for stem in asked for idea in language().ideas.get(stem, ())}
     near = [line for line in dict.fromkeys(lines) if asked & _stems(line)]
@@ -100,9 +100,9 @@ def _stems(text: str) -> set[str]:
 
 
 def _pair(line: str) -> tuple[str, str] | None:
-    """Return the label and the one short value of a line; None where it is no such line.
+    """Return the label and the short value of a line, or None if it does not hold one.
 
-    Beside a colon stand words, a date or a code; without one, figures with their units.
+    The value after a colon is words, a date or a code; without a colon it must be figures with units.
     """
     label, _, value = (part.strip(" .") for part in line.rpartition("\t"))
     if (match := _MARKED.fullmatch(line)) or ("\t" not in line and (match := _BESIDE.fullmatch(line))):

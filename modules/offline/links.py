@@ -1,7 +1,7 @@
-"""Schema linking: what each stretch of a question may mean in this table, with what it costs to take it so.
+"""Schema linking: what each span of a question may mean in this table, and at what cost.
 
-A name word for word costs nothing; a part of one, another form, a word of the same idea cost more. What no
-column, cell or known phrase accounts for is unknown, and no reading may leave it out.
+An exact name costs nothing; part of a name, another word form or a related word costs more. A word that no
+column, cell or known phrase explains is unknown, and no reading may skip it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LATEST_REQUEST = 4  # words: "could you please list"
 
 
 class Item(NamedTuple):
-    """What the tokens from `start` to `end` may mean: its kind, its cost and its value."""
+    """A possible meaning of the tokens from `start` to `end`: kind, cost and value."""
 
     start: int
     end: int
@@ -38,13 +38,13 @@ class Item(NamedTuple):
 
     @property
     def column(self) -> int | None:
-        """The column of a column or of a cell."""
+        """The index of the column that a column or cell refers to, or None."""
         return self.value.column if self.kind == "cell" else self.value if self.kind == "column" else None
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A question cut into items, and what they cost together."""
+    """A question cut into items, with their total cost."""
 
     cost: float
     items: tuple[Item, ...]
@@ -55,7 +55,7 @@ class Links:
 
     def __init__(self, tokens: Sequence[Token], sheet: Sheet) -> None:
         self.tokens, self.sheet, self.words = list(tokens), sheet, sheet.words
-        # Years of the caption that no cell has: "in 2024" over the league of 2024 leaves nothing out.
+        # Years in the caption but in no cell: "in 2024" over the league of 2024 leaves no rows out.
         years = {stem for stem in sheet.caption if stem.isdigit() and len(stem) == 4}
         texts = [*sheet.table.header, *(column.blob for column in sheet.columns)] if years else []
         self.told = {year for year in years if not any(year in text for text in texts)}
@@ -77,7 +77,7 @@ class Links:
         return (item for items in self.by_start.values() for item in items)
 
     def _choose_dates(self) -> None:
-        """Drop what only multiplies the ways to cut: "of" before no date, a year as a figure after "in"."""
+        """Drop redundant items: "of" as a date word before no date, a year as a number after "in"."""
         dates = [each.index for each in self.sheet.columns if each.kind == "date"]
         for place, items in self.by_start.items():
             exact = [item for item in items if item.kind == "cell" and not item.cost]
@@ -97,7 +97,7 @@ class Links:
         return self.tokens[place].low if 0 <= place < len(self.tokens) else ""
 
     def _is(self, place: int, *kinds: str) -> bool:
-        """Whether a word by itself is a phrase of one of these kinds."""
+        """Return whether a single word is a phrase of one of these kinds."""
         found = self.words.phrases.get((self.low(place),), ())
         return any(kind in kinds for kind, _ in found)
 
@@ -109,11 +109,11 @@ class Links:
             for end in range(min(start + _LONGEST_PHRASE, len(lows)), max(start, covered), -1):
                 for kind, value in self.words.phrases.get(tuple(lows[start:end]), ()):
                     if kind != "whether" or not start:
-                        covered = max(covered, end)  # the least of "at least" is no word by itself
+                        covered = max(covered, end)  # "least" in "at least" is not a word by itself
                         yield Item(start, end, kind, 0.0, value)
                 kind, value = self.words.phrases.get(tuple(lows[start:end]), [("", None)])[0]
                 if kind == "unread" or value == "times":
-                    break  # nor the second of "second to last", the time of "how many times"
+                    break  # nor is "second" in "second to last", "times" in "how many times"
 
     def _small_words(self) -> Iterator[Item]:
         truths = {folded(column.plain) for column in self.sheet.columns if column.truths}
@@ -132,7 +132,7 @@ class Links:
             if token.low in self.words.filler or token.low in "$€£¥°#?":
                 yield Item(start, start + 1, "filler", 0.0)
             elif token.low in truths:
-                continue  # "sold" beside a column Sold
+                continue  # "sold" with a column Sold
             elif (licensed := self.words.licenses.get(token.stem)) is not None and not self._is_noun(start):
                 names = {stem for column in self.sheet.columns for stem in column.stems}
                 if not licensed or licensed & {*names, *self.sheet.caption}:
@@ -142,7 +142,7 @@ class Links:
                 yield from [Item(start, unit[0], "unit", Cost.UNIT, unit[2])] if is_word else []
 
     def _unit(self, start: int) -> tuple[int, str, tuple[str, Fraction]] | None:
-        """The unit of two words or one that begins here: where it ends, its name, its kind and factor."""
+        """Return the unit of one or two words that begins here: its end, its name, its kind and factor."""
         for end, joined in ((start + 2, "/"), (start + 2, " "), (start + 1, "")):
             name = joined.join(map(self.low, range(start, end)))
             if name in self.words.units:
@@ -199,23 +199,23 @@ class Links:
             if not (item.cost and missing and any(each.value != item.value for each in rivals)):
                 yield item
         lows = [token.low for token in self.tokens]
-        for column in self.sheet.columns:  # "lifeExp", "Dur. (h)": as it is written
+        for column in self.sheet.columns:  # "lifeExp", "Dur. (h)": as written
             name = [token.low for token in self.words.tokens(column.plain)]
             for start in range(len(lows)):
                 if name and lows[start : start + len(name)] == name:
                     yield Item(start, start + len(name), "column", 0.0, column.index)
-        for base, words in self.words.data["measures"].items():  # "weigh" is the only column in kg
+        for base, words in self.words.data["measures"].items():  # "weigh" means the only column in kg
             measured = [each for each in self.sheet.amounts if base in each.bases]
             for start, token in enumerate(self.tokens):
                 if len(measured) == 1 and token.low in words.split():
                     yield Item(start, start + 1, "column", Cost.IDEA, measured[0].index)
 
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
-        """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
+        """Yield the spans that name a column, in exact or related words, with the share of words missing."""
         small, naming = self.words.filler, self.words.lists["names"]
         words = [stem for stem in column.stems if stem not in small] or list(column.stems)
         content = [stem for stem in words if stem not in naming] or words
-        words = content if column.is_count else words  # the room number is no number of rooms
+        words = content if column.is_count else words  # a room number is not a number of rooms
         for start in range(len(stems)):
             end, cost, met = start, 0.0, set[str]()
             while end < len(stems):
@@ -235,7 +235,7 @@ class Links:
                 yield Item(start, end, "column", cost + Cost.PART * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:
-        """What it costs to take a word for one of a name's, and which."""
+        """Return the cost of matching a word to one in a name, and that one; None if none matches."""
         if stem in names:
             return 0.0, stem
         is_small = self.low(place) in self.words.filler or self._is(place, *_FUNCTION)
@@ -261,14 +261,14 @@ class Links:
             for item in self._of_span(self.sheet.columns[index], start, end, lines)
         ]
         whole = [item for item in found if not item.cost and item.end > item.start + 1]
-        for item in found:  # "Taipei" of "Taipei Arena" is no city
+        for item in found:  # "Taipei" in "Taipei Arena" is not a city
             width = item.end - item.start
             inside = (each for each in whole if each.start <= item.start and item.end <= each.end)
             if all(each.end - each.start == width for each in inside):
                 yield item
 
     def _lines(self, column: SheetColumn) -> Iterator[tuple[str, Stems]]:
-        """The different texts of a column that have a telling word of the question, with their stems."""
+        """Yield the texts of a column that contain a distinctive word of the question, and their stems."""
         found, blob = dict[str, None](), column.blob
         for token in self.tokens:
             is_small = token.low in self.words.filler and not token.text[0].isupper()
@@ -284,30 +284,30 @@ class Links:
             yield line, tuple(token.stem for token in self.words.tokens(line))
 
     def _overlaps(self, names: Stems) -> Iterator[tuple[int, int]]:
-        """Where the question has some of these words, in their order: first token and how many."""
+        """Yield where the question has a run of these words: its first token and its length."""
         stems = tuple(token.stem for token in self.tokens)
         for start, stem in enumerate(stems):
             if places := [place for place, name in enumerate(names) if name == stem]:
                 yield start, max(alike(names[place:], stems[start:]) for place in places)
 
     def _of_span(self, column: SheetColumn, start: int, end: int, lines: dict[str, int]) -> Iterator[Item]:
-        """The cells that a stretch names in full, or that have all of it in their text."""
+        """Yield the cells that a span names in full, or that contain all of it."""
         tokens = self.tokens[start:end]
         if all(self._is(place, "none") for place in range(start, end)):
-            return  # "no" denies, and is no cell
+            return  # "no" is a negation, not a cell
         small = self.words.filler
         telling = [t for t in tokens if t.low not in small or (t.text.isupper() and len(t.text) > 1)]
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         told = " ".join(token.text for token in tokens)
         is_figure = all(token.number is not None for token in tokens)
         if exact and (telling or (tokens[0].text[0].isupper() and start > 0)):
-            # A figure in a column of amounts is compared as a number, not as a text.
+            # A figure in a column of amounts is compared as a number, not as text.
             is_amount = is_figure and (column.kind in ("number", "date") or column.is_label)
             key = self.sheet.key
             is_other = key is not None and key is not column and not exact.isdisjoint(key.places)
             if not all(self.sheet.summaries.issuperset(column.places[line]) for line in exact):
                 cost = Cost.HELD * (is_amount or is_other)
-                is_led = start > 0 and self.low(start - 1) == folded(column.plain)  # "from Oslo", of "From"
+                is_led = start > 0 and self.low(start - 1) == folded(column.plain)  # "from Oslo" under "From"
                 yield Item(start - is_led, end, "cell", cost, Is(column.index, exact, told))
         if column.kind in ("number", "date", "time") or not telling or (is_figure and len(tokens) == 1):
             return
@@ -329,13 +329,13 @@ class Links:
     # Words for the rows.
 
     def _is_subject(self, place: int) -> bool:
-        """Whether an unknown word stands where the rows are named, "which peaks", and is of no other sort."""
+        """Return whether an unknown word is in the position of a noun for the rows: "which peaks"."""
         before = place - 1
         while before > 0 and self.low(before) in self.words.filler and not self._is(before, "whether"):
             before -= 1
         leading = (item for item in self.items if item.kind in _LEADING and item.end == before + 1)
-        counted = self.words.data["counting"].split()  # the most bananas are no rows
-        # Neither is "liked" in "which team is best liked", "swimming" in "best at swimming".
+        counted = self.words.data["counting"].split()  # "the most bananas" does not name rows
+        # Nor does "liked" in "which team is best liked", or "swimming" in "best at swimming".
         may_grade = before == place - 1 and not self._names_rows
         leads = any(
             item.kind not in _GRADING or (may_grade and self.low(item.start) not in counted)
@@ -346,7 +346,7 @@ class Links:
 
     @cached_property
     def _names_rows(self) -> bool:
-        """Whether a word stands for the rows: who, a noun for them, or the name of the column of names."""
+        """Whether a word refers to the rows: "who", a noun for them, or the name of the key column."""
         names = {*self.sheet.row_nouns, *(self.sheet.key.stems if self.sheet.key is not None else ())}
         words = self.words.data["row_words"].split()
         is_who = any(("ask", "who") in self.words.phrases.get((token.low,), ()) for token in self.tokens)
@@ -362,7 +362,7 @@ class Links:
                 yield Item(start, start + 1, "column", 0.0, len(self.sheet.columns) - 1)
                 continue
             if any(token.stem in column.stems for column in self.sheet.amounts):
-                continue  # the last rain is no last row
+                continue  # "the last rain" is not the last row
             is_row = token.stem in self.sheet.row_nouns or token.low in self.words.data["row_words"].split()
             is_row |= self.sheet.caption == (token.stem,)
             if is_row or self._is_noun(start):
@@ -384,7 +384,7 @@ class Links:
 
     @cached_property
     def cuts(self) -> list[Cut]:
-        """The cheapest ways to cut the question into items, first the cheapest."""
+        """The cheapest ways to cut the question into items, cheapest first."""
         states: list[list[tuple[float, tuple[Item, ...]]]] = [[] for _ in range(len(self.tokens) + 1)]
         states[0] = [(0.0, ())]
         for place in range(len(self.tokens)):
@@ -404,7 +404,7 @@ _FUNCTION = (
 
 
 def _is_in(token: Token, line: str) -> bool:
-    """Tell whether a text has a word, or another form of it that is hardly shorter or longer."""
+    """Return whether a text contains a word, or a form of it of about the same length."""
     words = re.findall(r"[^\W_]+", line)
     near = (word for word in words if len(word) > 3 and abs(len(word) - len(token.low)) < 3)
     return token.low in line or any(word.startswith(token.stem) for word in near if len(token.stem) > 3)

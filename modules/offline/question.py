@@ -1,6 +1,6 @@
-"""What a question asks for, beside its conditions: which column, by which measure, for which groups.
+"""Find what a question asks for, apart from its conditions: which column, measure and groups.
 
-A form counts only where every item that says something is used.
+A form counts only if it uses every item that carries meaning.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from chameleon.modules.offline.rows import Blank, Dates, Either, Is, Where
 from chameleon.modules.offline.sheet import SheetColumn
 
 Costed = tuple[float, Form]
-Target = tuple[float, int, Item | None]  # what it costs, the column, and the item that names it
-_SPARE = ("noun", "ask", "and", "verb")  # what a form need not use
+Target = tuple[float, int, Item | None]  # cost, column, and the item that names it
+_SPARE = ("noun", "ask", "and", "verb")  # kinds that a form may leave unused
 _LEADS = ("number", "ordinal", "first", "last", "most", "superlative", "distinct", "fold", "part", "count")
 _LATEST_ASK = 4  # words before a question word: "in the South, which"
 _SORTS = {"who": "person", "where": "place", "when": "time"}
 
 
 class Question:
-    """What is asked of the rows that meet some conditions."""
+    """The question asked about the rows that meet some conditions."""
 
     def __init__(self, frame: Frame, bounds: Sequence[Bound], items: Sequence[Item]) -> None:
         self.frame, self.bounds, self.items, self.sheet = frame, bounds, list(items), frame.sheet
@@ -61,7 +61,7 @@ class Question:
         return column
 
     def columns(self, *kinds: str) -> list[Item]:
-        """Return the items that name a column of one of these kinds, and say nothing else."""
+        """Return the items, not used by conditions, that name a column of one of these kinds."""
         return [item for item in self.of("column") if not kinds or self.col(item).kind in kinds]
 
     def after(self, item: Item | None, step: int = 1) -> Item | None:
@@ -70,7 +70,7 @@ class Question:
         return self.items[place] if 0 <= place < len(self.items) else None
 
     def few(self, mark: Item) -> Item | None:
-        """Return a number that tells how many rows are wanted, as in "the three longest", "top five"."""
+        """Return the number of rows wanted, as in "the three longest", "top five"."""
         numbers = (item for item in self.of("number") if not item.value.base)
         beside = (each for each in numbers if each.end == mark.start or each.start == mark.end)
         starts = [item for item in self.items if item.kind not in ("ask", "noun")][:1]
@@ -79,7 +79,7 @@ class Question:
         return found if found is not None and found.value.number in range(1, 101) else None
 
     def _after_ask(self, ask: Item | None) -> Item | None:
-        """Return what stands right behind "which", "what is the" or at the beginning."""
+        """Return the item right after "which" or "what is the", or at the beginning."""
         if ask is not None and ask.value != "which":
             return None
         items = self.frame.items
@@ -100,7 +100,7 @@ class Question:
         return after if is_beside and (is_row or is_column) else item
 
     def _actor(self, ask: Item | None) -> Item | None:
-        """Return the column that does what is asked, or has it done to it: who runs the branch."""
+        """Return the column that is the subject or object of the question's verb: "who runs the branch"."""
         items, fits = self.frame.items, self.sheet.fits
         place = next((n for n, each in enumerate(items, 1) if each is ask), len(items))
         first, second = (*items[place : place + 2], None, None)[:2]
@@ -116,18 +116,18 @@ class Question:
             found = first if acts and self.asks == "which" else None
         return found if found is not None and found.kind == "column" else None
 
-    # What keeps it from being read: it asks nothing, or twice, or leaves open what.
+    # Reasons not to read a question: it asks nothing, asks twice, or is ambiguous.
 
     @property
     def is_unclear(self) -> bool:
-        """Whether it is not read, whatever it asks for."""
+        """Whether the question cannot be read, whatever it asks for."""
         is_unread = self.has("unread", "unknown") or self.asks == "why"
         is_open = self._asks_twice() or self._denies_a_date() or any(map(self._may_be_dated, self.bounds))
         return is_unread or self._states() or self._asks_of_verb() or is_open
 
     @property
     def clashes(self) -> bool:
-        """Whether a cell is to be two things at once."""
+        """Whether two conditions require different values of the same cell."""
         columns = [each.condition.column for each in self.bounds if isinstance(each.condition, Is | Dates)]
         return len(set(columns)) < len(columns)
 
@@ -136,21 +136,21 @@ class Question:
         return any((one.kind, two.kind) == ("and", "ask") for one, two in pairwise(self.frame.items))
 
     def _denies_a_date(self) -> bool:
-        """Whether a date follows what is denied: not shipped in May, but later, or not at all."""
+        """Whether a date follows a negation: "not shipped in May" may mean later, or not at all."""
         denied = (each for each in self.bounds if getattr(each.condition, "negated", False))
         return any(self.frame.kind(max(each.taken) + 1) in ("dates", "date") for each in denied)
 
     def _follows(self, place: int) -> bool:
-        """Whether a word for rows, or a column, stands right behind an item: open orders."""
+        """Whether a word for rows, or a column, directly follows an item: "open orders"."""
         items = self.frame.items
         return self.frame.kind(place + 1) in ("noun", "column") and items[place + 1].start == items[place].end
 
     def _states(self) -> bool:
-        """Whether it is a statement: it has a verb, and asks nothing."""
+        """Whether it is a statement: it has a verb but no question."""
         words, verb = self.sheet.words, ("whether", "whether")
         tokens = [token for token in self.frame.tokens if token.low not in "?#"]
         asking = (item for item in self.frame.items if item.kind in ("ask", "how", "count", "whether"))
-        asking = (item for item in asking if item.value != "number")  # of a statement, too
+        asking = (item for item in asking if item.value != "number")  # statements have it, too
         ask = next(asking, None)
         if ask is not None and ask.kind == "ask":
             ends = len(tokens) > 1 and verb in words.phrases.get((tokens[-1].low,), ())  # what does Ann have
@@ -159,7 +159,7 @@ class Question:
         return has_verb and ask is None and bool(tokens) and tokens[0].low not in words.request
 
     def _may_be_dated(self, bound: Bound) -> bool:
-        """Whether other rows have a date of what a cell says: shipped, and delivered since."""
+        """Whether rows with another status have a date for this one: shipped, and delivered since."""
         items, condition = self.frame.items, bound.condition
         cells = [place for place in bound.taken if items[place].kind == "cell"]
         words = [self.frame.tokens[items[p].start : items[p].end] for p in cells if not self._follows(p)]
@@ -172,7 +172,7 @@ class Question:
         return any(others != Blank(each.index).rows(self.sheet) for each in dated if each.index not in used)
 
     def _asks_of_verb(self) -> bool:
-        """Whether "who" does what a cell says, as in "who approved it", which no column tells."""
+        """Whether "who" is the subject of a verb in a cell, as in "who approved it": no column has that."""
         ask, items = self.one("ask"), self.frame.items
         place = next((p for p, each in enumerate(items) if p and items[p - 1] is ask), None)
         if self.asks != "who" or place is None or items[place].kind != "cell" or self._follows(place):
@@ -195,7 +195,7 @@ class Question:
             yield cost, dated
 
     def _divides(self, form: Form) -> bool:
-        """Whether something is denied of rows, and what several of them share is asked: teams without it."""
+        """Whether the question negates a condition but asks for what several rows share: teams without it."""
         kinds = self.frame.kinds
         is_denied = any(kinds[place] == "none" for each in self.bounds for place in each.taken)
         asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
@@ -203,9 +203,9 @@ class Question:
         return is_denied and any(each.kind == "text" and each is not self.sheet.key for each in told)
 
     def _relates(self, form: Form) -> bool:
-        """Whether it is told which of two columns with the same names is meant: managers are employees too.
+        """Whether it is clear which of two columns with shared names is meant: managers are employees too.
 
-        The other one by "the manager of Ann" or "Ann's manager", the named one by "manager Ann".
+        "The manager of Ann" and "Ann's manager" mean the other column, "manager Ann" the named one.
         """
         asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
         wanted = [self.sheet.columns[each] for each in asked if each is not None]
@@ -222,7 +222,7 @@ class Question:
         return True
 
     def _prices_rows(self, form: Form) -> bool:
-        """Whether an order, and no product, is said to cost a unit's price, where it has a total too."""
+        """Whether a unit price would be given as the price of an order that also has a total."""
         is_row = any(self.names_a_row(item) and not item.cost for item in self.items)
         amounts = [self.sheet.columns[index] for index in form.columns]
         priced = [each for each in amounts if each.is_rate and each.is_of("money")]
@@ -248,7 +248,7 @@ class Question:
         return True
 
     def _joined(self, one: Item, two: Item) -> str:
-        """Return the small words between two items, "" where they do not follow each other."""
+        """Return the first word between two items, "" unless there are one or two words between them."""
         between = self.frame.tokens[one.end : two.start] if one.end <= two.start else ()
         return between[0].low if len(between) in (1, 2) else ""
 
@@ -265,7 +265,7 @@ class Question:
             is_looked_up = isinstance(form, Pick) and isinstance(form.of, Where) and celled
             is_free = bool(self.bounds) or not isinstance(form, HowMany)
             return is_alone and is_free and not (self.names_row or is_looked_up)
-        if item.kind == "verb" and item.value:  # it is said of a column, or of what the rows are
+        if item.kind == "verb" and item.value:  # it must fit a column or a noun for the rows
             nouns = {self.frame.tokens[each.start].stem for each in self.frame.items if each.kind == "noun"}
             nouns.update(self.sheet.caption)
             columns = (self.sheet.columns[index] for index in (*form.columns, *self.where.columns))
@@ -277,7 +277,7 @@ class Question:
         return item.kind in (*_SPARE, "unit")
 
     def _owns(self, item: Item) -> bool:
-        """Whether a column belongs to a cell, as in "the manager of Ann", and is no condition by itself."""
+        """Whether a column belongs to a cell, as in "the manager of Ann", and is not itself a condition."""
         is_named = any(self.frame.items[place] is item for bound in self.bounds for place in bound.named)
         return item.value in self.where.columns and self.col(item).kind == "text" and not is_named
 
@@ -293,9 +293,9 @@ class Question:
     # Which column is asked for.
 
     def targets(self, by: int | None = None) -> Iterator[Target]:
-        """The columns that may hold what is asked: named, of the sort of the question word, or the key.
+        """Yield the columns that may hold the answer: named, fitting the question word, or the key.
 
-        `by`: the column that orders the rows, which is none of them.
+        `by`: the column that orders the rows, which is excluded.
         """
         affirmed = [b.condition for b in self.bounds if not getattr(b.condition, "negated", False)]
         celled = {column for each in affirmed if isinstance(each, Is | Either) for column in each.columns}
@@ -335,24 +335,24 @@ class Question:
             yield Cost.IMPLIED, plain[0].index, None
 
     def names_a_row(self, item: Item | None) -> bool:
-        """Tell whether an item is a word for rows, or names the column of their codes."""
+        """Return whether an item is a noun for the rows, or names their ID column."""
         is_noun = item is not None and item.kind == "noun" and bool(item.value)
         return is_noun or (item is not None and item.kind == "column" and self.col(item).is_id)
 
     def _sorts_of(self, item: Item) -> Collection[str]:
-        """Return the sorts of thing that an item for the rows is a word for."""
+        """Return the sorts of thing that a noun for the rows may mean."""
         things = self.sheet.words.things.get(self.frame.tokens[item.start].stem, ())
         return things if self.names_a_row(item) else ()
 
     def _may_be_key(self, key: SheetColumn) -> bool:
-        """Whether a question word may mean what names the rows: no code by "what", no book by "who"."""
+        """Whether a question word may mean the key: "what" does not mean a code, nor "who" a book."""
         if self.word_is_bare and key.numbers_rows:
             return False
         sorts, sort = self.sheet.sorts(key), _SORTS.get(self.asks, "")
         return not sort or not sorts or sort in sorts or (sort == "person" and "group" in sorts)
 
     def measure(self, marks: Sequence[Item] = ()) -> Iterator[Target]:
-        """The column of amounts that is asked about: named, graded by an adjective, or the only one."""
+        """Yield the columns of amounts that may be meant: named, graded by an adjective, or the only one."""
         is_most = any(mark.kind in ("most", "superlative") for mark in marks)
         kinds = ("number", "time") if is_most else ("number", "date", "time")
         named = self.columns(*kinds)
@@ -367,7 +367,7 @@ class Question:
             yield from ((Cost.IMPLIED, column.index, None) for column in self._implied(marks))
 
     def _implied(self, marks: Sequence[Item]) -> list[SheetColumn]:
-        """Return the only column of amounts, or the only one that a verb such as "spend" lets be meant."""
+        """Return the only column of amounts, or the only one that fits a verb such as "spend"."""
         amounts = self.sheet.amounts
         if any(item.value == "how much" for item in self.of("how")):
             money = [each for each in amounts if each.bases & set("$€£¥") or each.is_of("money")]
@@ -375,7 +375,7 @@ class Question:
         verbs = [item for item in self.of("verb") if item.value]
         if verbs and self.sheet.origins is None:
             said = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
-            said = [each for each in said if min(each.filled, default=0) >= 0]  # what is spent is less
+            said = [each for each in said if min(each.filled, default=0) >= 0]  # not negative spending
             amounts = [each for each in said if each.adds_up] or said
         elif any(mark.kind == "most" for mark in marks) and self.sheet.origins is None:
             return []
@@ -388,7 +388,7 @@ class Question:
                 yield 0.0 if item else cost, index, item
 
     def way(self, mark: Item, index: int) -> int:
-        """Return whether a mark asks for the larger (1) or smaller (-1) of a column; 0 for neither."""
+        """Return 1 if a mark asks for larger values of a column, -1 for smaller ones, 0 for neither."""
         column = self.sheet.columns[index]
         if mark.kind in ("first", "last"):
             return (1 if mark.kind == "last" else -1) if column.kind == "date" else 0

@@ -1,6 +1,6 @@
-"""Which rows: conditions on cells, and rows in order, each evaluated once and exactly and said in words.
+"""Select rows by conditions and by order: each is evaluated once, exactly, and described in words.
 
-`Unfit` is raised where the table does not bear one: units that cannot be compared, too few rows.
+`Unfit` is raised if the table does not support one: units that cannot be compared, too few rows.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ TOLD = {
     "<": "under", "<=": "at most", "==": "exactly", "!=": "not", ">=": "at least", ">": "over",
 }  # fmt: skip
 _WHEN = {"<": "before", "<=": "up to", ">=": "from", ">": "after"}
-_COLUMNS = ("column", "other", "by", "wanted")  # fields that are places of columns
+_COLUMNS = ("column", "other", "by", "wanted")  # fields that hold indexes of columns
 _MOST_TEXTS = 3
 
 
 class Unfit(Exception):
-    """The table does not bear a form; the text says why. `empty`: the form fits, and nothing stands there."""
+    """The table does not support a form; the text says why. `empty`: the form fits but finds nothing."""
 
     def __init__(self, why: str, *, empty: bool = False) -> None:
         super().__init__(why)
@@ -39,7 +39,7 @@ class Unfit(Exception):
 
 
 class Part:
-    """A part of a form: a frozen dataclass, whose columns are those of its fields."""
+    """A part of a form: a frozen dataclass; `columns` lists the columns in its fields."""
 
     @cached_property
     def columns(self) -> tuple[int, ...]:
@@ -52,7 +52,7 @@ class Part:
         return tuple(found)
 
     def said(self, sheet: Sheet) -> str:
-        """Say it in words: "total Salary where Team is red"."""
+        """Describe it in words: "total Salary where Team is red"."""
         raise NotImplementedError
 
 
@@ -62,7 +62,7 @@ def name_of(sheet: Sheet, *columns: int) -> str:
 
 
 class Condition(Part):
-    """A test of rows: `rows` finds those that meet it."""
+    """A test of rows: `rows` returns the rows that pass it."""
 
     def rows(self, sheet: Sheet) -> set[int]:
         raise NotImplementedError
@@ -70,7 +70,7 @@ class Condition(Part):
 
 @dataclass(frozen=True)
 class Is(Condition):
-    """A cell's folded text is one of these (`told`: as the question has them)."""
+    """A cell's folded text is one of these (`told`: as the question writes them)."""
 
     column: int
     texts: frozenset[str]
@@ -90,7 +90,7 @@ class Is(Condition):
 
 @dataclass(frozen=True)
 class Compares(Condition):
-    """A cell's number against one in the unit of its column, up to `last`, or against another column."""
+    """A comparison of a cell's number with a number in its unit, up to `last`, or with another column."""
 
     column: int
     sign: Sign
@@ -116,7 +116,7 @@ class Compares(Condition):
 
 @dataclass(frozen=True)
 class Dates(Condition):
-    """A cell's date before, after or within one ("=="); of a span its beginning, but for what lies within."""
+    """A cell's date is before, after or in another ("=="); a span counts by its start, except for "=="."""
 
     column: int
     sign: Sign
@@ -137,7 +137,7 @@ class Dates(Condition):
             return wanted[begin:][: len(told)] <= told and start[begin:last] <= self.until[begin:last]
         if self.sign == "==":
             return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
-        first = 0 if wanted.year else 1  # of a month alone the year does not count
+        first = 0 if wanted.year else 1  # ignore the year if the question names only a month
         return bool(start[first]) and SIGNS[self.sign](start[first:count], wanted[first:count])
 
     def said(self, sheet: Sheet) -> str:
@@ -160,7 +160,7 @@ def _date(moment: Moment) -> str:
 
 @dataclass(frozen=True)
 class Blank(Condition):
-    """A cell that says nothing."""
+    """A blank cell."""
 
     column: int
     negated: ClassVar[bool] = True
@@ -175,7 +175,7 @@ class Blank(Condition):
 
 @dataclass(frozen=True)
 class Either(Condition):
-    """One of several conditions, or with `negated`, none of them, where their cells say something."""
+    """One of several conditions, or with `negated` none of them, in rows whose cells are not blank."""
 
     parts: tuple[Any, ...]
     negated: bool = False
@@ -196,7 +196,7 @@ class Either(Condition):
 
 
 def check_units(*columns: SheetColumn) -> None:
-    """Raise `Unfit` where amounts cannot be compared: one is unclear, or their units are of several kinds."""
+    """Raise `Unfit` if amounts cannot be compared: one is unclear, or their units differ."""
     for column in columns:
         if column.meaning.why:
             raise Unfit(f'"{column.plain}" cannot be computed with: {column.meaning.why}')
@@ -213,7 +213,7 @@ def _ordinal(number: int) -> str:
 
 
 class Rows(Part):
-    """Some of the rows, in an order; `rows` finds them once for a sheet."""
+    """Some of the rows, in order; `rows` finds them once for each sheet."""
 
     def rows(self, sheet: Sheet) -> list[int]:
         if self not in sheet.kept:
@@ -227,7 +227,7 @@ class Rows(Part):
 
 @dataclass(frozen=True)
 class Where(Rows):
-    """The rows that meet all conditions, in their order; rows of totals only where no others do."""
+    """The rows that meet all conditions, in table order; rows of totals only if no others do."""
 
     conditions: tuple[Any, ...] = ()
 
@@ -242,7 +242,7 @@ class Where(Rows):
 
 
 def keys_of(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[Any, int]]:
-    """The comparable values of a column in these rows, those without one left out."""
+    """Return the comparable values of a column in these rows, leaving out rows without one."""
     check_units(column)
     if column.kind == "date":
         return [(each[0], row) for row in rows if (each := column.moments[row]) is not None]
@@ -253,9 +253,9 @@ def keys_of(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tupl
 
 @dataclass(frozen=True)
 class Ordered(Rows):
-    """Some of the rows by the order of a column, or by their own where it is None.
+    """A slice of the rows, ordered by a column, or in table order if `by` is None.
 
-    From the `start`-th (0 the first), `count` of them; ties of the last one count as well, by the column.
+    `count` rows from `start` (0 is the first), and any rows that tie with the last one.
     """
 
     of: Where
@@ -294,7 +294,7 @@ class Ordered(Rows):
 
 @dataclass(frozen=True)
 class These(Rows):
-    """Rows by their places."""
+    """Rows by position."""
 
     places: tuple[int, ...]
 

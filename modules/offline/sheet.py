@@ -1,4 +1,4 @@
-"""A table as it is meant: its columns with kinds and units, its rows without totals and notes, its key."""
+"""A table prepared for reading: columns with kinds and units, rows without totals and notes, and a key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chameleon.table.meaning import DATES, NUMBERS, is_blank, is_nothing, shown,
 from chameleon.table.totals import set_apart
 
 Kind = Literal["number", "date", "time", "text", "empty"]
-Number = Fraction | int  # exact both; whole ones are compared faster
+Number = Fraction | int  # both exact; integers compare faster
 
 _COPY = re.compile(r" \(\d\)$")
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
@@ -36,7 +36,7 @@ _SAMPLE = 400
 
 
 class Measure(NamedTuple):
-    """An amount in the base of its unit, how many of that base its unit is, and the unit as it is written."""
+    """An amount in its base unit, with the unit as written and its factor to the base unit."""
 
     number: Number
     base: str = ""
@@ -45,7 +45,7 @@ class Measure(NamedTuple):
 
 
 def amount_in(text: str) -> Measure | None:
-    """Read the amount that a text is: 190 cm of "190 cm (6 ft 3 in)", none of "1-0"."""
+    """Read a text as an amount: 190 cm for "190 cm (6 ft 3 in)", None for "1-0"."""
     amount = read_amount(shown(text))
     return amount and Measure(_exact(amount.of_base), amount.base, amount.unit, amount.factor)
 
@@ -55,13 +55,13 @@ def _exact(value: Any) -> Number:
 
 
 def key_of(number: Number | None) -> tuple[float, Number] | None:
-    """Return a key that compares as the number does, and faster: by fractions only where floats are level."""
+    """Return a key that sorts like the number, but faster: fractions only break ties between floats."""
     return None if number is None else (float(number), number)
 
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """A column: what it is called, what its cells measure, and the rows that hold each text."""
+    """A column: its name, what its cells measure, and the rows that hold each text."""
 
     index: int
     name: str
@@ -71,7 +71,7 @@ class SheetColumn:
 
     @cached_property
     def stems(self) -> Stems:
-        """The stems of its name without the unit, abbreviations written out."""
+        """The stems of its name without the unit, with abbreviations expanded."""
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
         units = self.words.units
@@ -80,7 +80,7 @@ class SheetColumn:
 
     @cached_property
     def original(self) -> str:
-        """Its name as the file has it, which the second column of that name shares."""
+        """Its name in the file, before columns of the same name were numbered."""
         return _COPY.sub("", shown(self.name))
 
     @cached_property
@@ -93,11 +93,11 @@ class SheetColumn:
         return [cell for cell in map(shown, self.cells[::step]) if not self.is_blank(cell)]
 
     def told(self, row: int) -> str:
-        """Return a cell as an answer has it: of texts with their own dashes and quotes."""
+        """Return a cell as an answer shows it; texts keep their original dashes and quotes."""
         return (unmarked if self.kind == "text" else shown)(self.cells[row])
 
     def is_blank(self, text: str) -> bool:
-        """Tell whether a cell holds nothing; among names Null and NA are names."""
+        """Return whether a cell holds nothing; in a column of names, Null and NA are names."""
         return is_nothing(text) if self._has_names else is_blank(text)
 
     @cached_property
@@ -106,7 +106,7 @@ class SheetColumn:
 
     @cached_property
     def kind(self) -> Kind:
-        """What its cells are; of an unclear column most of them."""
+        """The kind of its cells; in an unclear column, of most of them."""
         kind = self.meaning.read_as or self.meaning.kind
         if kind in DATES:
             return "date"
@@ -118,14 +118,14 @@ class SheetColumn:
 
     @cached_property
     def is_label(self) -> bool:
-        """Whether its figures name things, and count nothing: those of a "Room" or a "Platform"."""
+        """Whether its figures are labels rather than counts, as in a "Room" or "Platform" column."""
         figures = [value for value in self.meaning.values if value is not None]
         is_whole = all(isinstance(value, int) for value in figures) and not self.meaning.base
         return is_whole and self.stems[-1:] != () and self.stems[-1] in self.words.lists["labels"]
 
     @cached_property
     def numbers(self) -> list[Number | None]:
-        """The number of each cell, in the unit of the column; of times their seconds."""
+        """The number of each cell, in the unit of the column; times in seconds."""
         if self.meaning.why:
             return [each and each.number for each in map(amount_in, self.cells)]
         values = self.meaning.values
@@ -137,24 +137,24 @@ class SheetColumn:
 
     @cached_property
     def keys(self) -> list[tuple[float, Number] | None]:
-        """The numbers as keys to compare."""
+        """The numbers as sort keys."""
         return [*map(key_of, self.numbers)]
 
     @cached_property
     def filled(self) -> list[Number]:
-        """The numbers of a column of numbers."""
+        """The numbers of a number column, without blanks."""
         return [each for each in self.numbers if each is not None] if self.kind == "number" else []
 
     @cached_property
     def unit(self) -> str:
-        """The unit that its amounts are written with, "" where they have none."""
+        """The unit that its amounts are written with, or ""."""
         amounts = (read_amount(cell, self.meaning.mark or ".") for cell in self.sample[:9])
         is_written = any(amount is not None and amount.unit for amount in amounts)
         return self.meaning.unit if is_written and not self.meaning.why else ""
 
     @cached_property
     def units(self) -> set[tuple[str, Fraction]]:
-        """The units that its name or its cells tell, each with its kind and factor."""
+        """The units in its name or its cells, each as its kind and factor."""
         words = re.split(r"[\s()\[\].,_]+", folded(self.name))
         names = [word for word in words if (len(word) > 1 and word != "in") or word in ("%", "$", "m")]
         names += map(" ".join, pairwise(words))
@@ -164,12 +164,12 @@ class SheetColumn:
 
     @property
     def bases(self) -> set[str]:
-        """The kinds of unit that its name or its cells tell."""
+        """The kinds of unit in its name or its cells."""
         return {base for base, _ in self.units}
 
     @cached_property
     def moments(self) -> Sequence[Span | None]:
-        """The first and the last date that each cell tells."""
+        """The first and last date of each cell."""
         spans = self.meaning.spans or [None] * len(self.cells)
         if all(span is None or span[0].at is None for span in spans):
             return spans
@@ -186,16 +186,16 @@ class SheetColumn:
 
     @cached_property
     def blob(self) -> str:
-        """Its different texts, folded, a line each: what a search for a word goes through."""
+        """Its distinct texts, folded, one per line, for searching."""
         return "\n".join(self.places)
 
     def is_of(self, name: str) -> bool:
-        """Tell whether its name has a word of a list of the language: "ranks", "rates", "flows"."""
+        """Return whether its name has a word from one of the language's lists: "ranks", "rates", "flows"."""
         return not self.words.lists[name].isdisjoint(self.stems)
 
     @cached_property
     def is_plain_time(self) -> bool:
-        """Whether it dates its rows rather than an event of theirs: "Year", "Date", "Season"."""
+        """Whether it dates the rows themselves, not an event in them: "Year", "Date", "Season"."""
         return bool(self.stems) and self.words.lists["plain_times"].issuperset(self.stems)
 
     @cached_property
@@ -204,18 +204,18 @@ class SheetColumn:
 
     @cached_property
     def is_running(self) -> bool:
-        """Whether it numbers the rows from the first on: 1, 2, 3, … or 1, 1, 2, 2, 3."""
+        """Whether it numbers the rows from the first one: 1, 2, 3, … or 1, 1, 2, 2, 3."""
         steps = {b - a for a, b in pairwise(self.filled)}
         return len(self.filled) > 2 and self.filled[0] in (0, 1) and steps in ({1}, {0, 1})
 
     @cached_property
     def is_id(self) -> bool:
-        """Whether it names the rows by codes: "Order ID", "invoice_no"."""
+        """Whether it identifies the rows by codes: "Order ID", "invoice_no"."""
         return self.meaning.kind == "code" and len(set(self.cells)) >= 0.9 * len(self.cells)
 
     @cached_property
     def is_dense(self) -> bool:
-        """Whether its figures are whole, all different and close together, as those of lots are."""
+        """Whether its figures are whole, all different and close together, like lot numbers."""
         different = set(self.filled)
         is_whole = all(number.denominator == 1 for number in different) and not self.meaning.base
         is_close = len(different) > 3 and max(different) - min(different) < 2 * len(different)
@@ -228,13 +228,13 @@ class SheetColumn:
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether its cells are names of rows: codes, 1, 2, 3, or by its name, as a "Room number"."""
+        """Whether its cells identify rows: codes, 1, 2, 3, or a name such as "Room number"."""
         is_name = len(self.stems) > 1 and self.stems[-1] in self.words.lists["names"]
         return is_name or self.is_id or self.is_running
 
     @cached_property
     def truths(self) -> tuple[frozenset[str], frozenset[str]] | None:
-        """Its texts that say yes and those that say no; None of other columns."""
+        """Its texts for yes and for no, or None if it is not a yes/no column."""
         texts = frozenset(text for text in self.places if not is_blank(text))
         yes, no = (texts.intersection(self.words.data[name].split()) for name in ("yes", "no"))
         return (yes, no) if yes and texts == yes | no else None
@@ -246,12 +246,12 @@ class SheetColumn:
 
     @property
     def adds_up(self) -> bool:
-        """Whether its numbers may be told of several rows together."""
+        """Whether its numbers may be added up over rows."""
         return self.kind == "number" and not (self.is_rate or self.is_rank or self.is_running)
 
 
 def is_headless(table: Table) -> bool:
-    """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
+    """Return whether the header looks like a data row: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
         first, *others = map(amount_in, (name, *column.cells[:20]))
         bases = {each.base for each in others if each}
@@ -265,7 +265,7 @@ class Sheet:
 
     @classmethod
     def of(cls, table: Table, words: Language) -> Sheet:
-        """Return the sheet of a table, made once for a language: of a large one, that takes time."""
+        """Return the sheet of a table, cached for each language: building a large one takes time."""
         kept: dict[str, Sheet] = table.__dict__.setdefault("_sheets", {})
         if words.name not in kept:
             kept[words.name] = cls(table, words)
@@ -273,7 +273,7 @@ class Sheet:
 
     def __init__(self, table: Table, words: Language | None = None) -> None:
         self.table, self.words = table, words or language()
-        self.kept: dict[Any, Any] = {}  # rows of forms that were looked for
+        self.kept: dict[Any, Any] = {}  # cached rows and overlaps
         self.columns = [
             SheetColumn(i, name, column.cells, column.meaning, self.words)
             for i, (name, column) in enumerate(zip(table.header, table.columns, strict=True))
@@ -281,18 +281,18 @@ class Sheet:
 
     @cached_property
     def rows(self) -> list[int]:
-        """The rows that count: neither totals nor notes nor the header again."""
+        """The rows that count: no totals, notes or repeated headers."""
         return [row for row in range(len(self.table.rows)) if row not in self.summaries]
 
     @cached_property
     def summaries(self) -> frozenset[int]:
-        """The rows that are no data; none of a table whose reader has set them apart."""
+        """The rows that are not data; empty if the table's reader already set them apart."""
         is_open = self.table.apart is None
         return frozenset(each.place for each in set_apart(self.table).apart or ()) if is_open else frozenset()
 
     @cached_property
     def key(self) -> SheetColumn | None:
-        """The column that names the rows: the first of texts of which nearly all are filled and different."""
+        """The column that names the rows: texts, nearly all filled and different, preferably not codes."""
         found = []
         for column in self.columns:
             if column.kind == "text" and not column.truths:
@@ -310,26 +310,26 @@ class Sheet:
 
     @cached_property
     def quantity(self) -> SheetColumn | None:
-        """The column that tells how many of a thing a row is about, as "Quantity" in a list of orders."""
+        """The column that counts the things in a row, such as "Quantity" in a list of orders."""
         found = [each for each in self.columns if each.adds_up and each.is_of("quantities")]
         return found[0] if len(found) == 1 and not found[0].bases else None
 
     @cached_property
     def amounts(self) -> list[SheetColumn]:
-        """The columns of amounts, which neither number nor rank the rows."""
+        """The number columns that neither number nor rank the rows."""
         names = self.words.lists["names"]
         numbers = (each for each in self.columns if each.kind == "number")
         amounts = (each for each in numbers if not (each.is_rank or each.is_running))
         return [each for each in amounts if not names.issuperset(each.stems)]
 
     def fits(self, column: SheetColumn, sort: str) -> bool:
-        """Tell whether a column by its name holds a sort of thing: persons, places, times."""
+        """Return whether a column, judging by its name, holds a sort of thing: persons, places, times."""
         if sort == "time":
             return column.kind in ("date", "time")
         return column.kind == "text" and sort in self.sorts(column)
 
     def overlap(self, one: SheetColumn, other: SheetColumn) -> bool:
-        """Tell whether two columns of texts have some in common, other than blanks."""
+        """Return whether two text columns share any texts other than blanks."""
         key = ("overlap", one.index, other.index)
         if key not in self.kept:
             is_text = one.kind == other.kind == "text" and not (one.truths or other.truths)
@@ -338,7 +338,7 @@ class Sheet:
         return bool(self.kept[key])
 
     def sorts(self, column: SheetColumn) -> set[str]:
-        """Return what its name is a word for: a child's fare is no child."""
+        """Return the sorts of thing that its name may mean: a child's fare is not a child."""
         stems = [stem for stem in column.stems if stem not in self.words.lists["names"]]
         named = set(self.words.things.get(stems[-1], ())) if stems else set()
         is_key = column is self.key or self.key is None
@@ -347,19 +347,19 @@ class Sheet:
 
     @cached_property
     def row_nouns(self) -> frozenset[str]:
-        """The stems that mean a row: of the names of the key and of codes."""
+        """The stems that mean a row, from the names of the key and of ID columns."""
         named = {stem for each in self.columns if each.is_id or each is self.key for stem in each.stems}
         return frozenset(named) - self.words.lists["names"] - self.words.filler
 
     @cached_property
     def nouns(self) -> frozenset[str]:
-        """The stems that mean a row, or what the table is about: those of its caption."""
+        """The stems that mean a row, and the stems of the table's caption."""
         told = frozenset(stem for stem in self.caption if not stem.isdigit())
         return (self.row_nouns | told) - self.words.lists["names"] - self.words.filler
 
     @cached_property
     def long(self) -> Sheet | None:
-        """The table with a row for each year, quarter or month that is a column; None where none are."""
+        """The table with a row for each year, quarter or month column; None if it has none of them."""
         for name, form in _PERIODS.items():
             spread = [c.index for c in self.columns if form.fullmatch(folded(c.plain)) and c.kind != "text"]
             kept = [c.index for c in self.columns if c.index not in spread and c.kind in ("text", "date")]
@@ -378,11 +378,11 @@ class Sheet:
         return None
 
     origins: Sequence[tuple[int, int]] | None = None
-    """Of a long sheet, the row and the column of the table that each row is of."""
+    """In a long sheet, the row and column of the table that each row comes from."""
 
 
 def plain(number: Number, places: int = 4) -> str:
-    """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
+    """Write a number as people do: whole or with its decimals, endless ones rounded to `places`."""
     if number.denominator == 1:
         return str(number.numerator)
     digits = places + 2 if -1 < number < 1 else places
@@ -391,7 +391,7 @@ def plain(number: Number, places: int = 4) -> str:
 
 
 def with_places(number: Number, places: int) -> str:
-    """Write a number with so many digits behind the point, rounded from its exact value."""
+    """Write a number with `places` decimals, rounded from its exact value."""
     units = round(number * 10**places)
     whole, part = divmod(abs(units), 10**places)
     return f"{'-' if units < 0 else ''}{whole}.{part:0{places}}"

@@ -21,7 +21,7 @@ from chameleon.table.totals import with_named
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _FIGURE = re.compile(r"-?\d[\d,.]*")
-_MOST_CELLS = 1_000  # of an answer that are told by their places
+_MOST_CELLS = 1_000  # of an answer that are reported by position
 _MOST_SHOWN = 20  # items of an answer on a terminal
 
 
@@ -44,18 +44,18 @@ class TableReader(Module):
         form: Literal["text", "items"] = "text",
         max_table_rows: PositiveInt = 200_000,
     ) -> None:
-        """Set what is declined, and how the answer is written.
+        """Set when to decline, and how to write the answer.
 
-        - `at_least`: answers of less confidence, from 0 to 1, are declined.
+        - `at_least`: answers with less confidence, from 0 to 1, are declined.
         - `form`: "text" is for people; "items" is a list of texts, with numbers as plain figures.
-        - `max_table_rows`: tables with more rows are declined; 100,000 take a second.
+        - `max_table_rows`: tables with more rows are declined; 100,000 rows take about a second.
         """
         self.at_least, self.form, self.max_table_rows = at_least, form, max_table_rows
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the `answer`, its `reading` and the `sources`.
 
-        Raises `Declined` where the question is not understood, or not surely enough.
+        Raises `Declined` if the question is not understood with enough confidence.
         """
         if state.input.get("tables"):
             from chameleon.modules.documents.table_choice import Candidate
@@ -93,7 +93,7 @@ class TableReader(Module):
         return {key: output[key] for key in ("answer", "reading", "sources")}
 
     def _written(self, found: Answer, given: Mapping[str, Any]) -> Any:
-        """Return the answer as it is asked for. Raises `Declined` where no choice or unit is like that."""
+        """Return the answer in the requested form. Raises `Declined` if no choice or unit fits it."""
         result, unit = found.result, given.get("unit") or ""
         told, number = ", ".join(result.values), result.number if result.kind == "number" else None
         if choices := given.get("choices") or ():
@@ -118,7 +118,7 @@ class TableReader(Module):
 
 
 def _units(found: Answer, told: str) -> set[tuple[str, Fraction]]:
-    """Return the units that a number has, by its cells or the names of its columns."""
+    """Return the units of a number, from its cells or the names of its columns."""
     if (amount := amount_in(told)) and amount.base:
         return {(amount.base, amount.factor)}
     columns = (found.sheet.columns[index] for index in found.result.columns)
@@ -127,15 +127,15 @@ def _units(found: Answer, told: str) -> set[tuple[str, Fraction]]:
 
 
 def _places(found: Answer, table: Table) -> tuple[TableRegion, list[tuple[int, int]]]:
-    """Return the rows and columns that an answer rests on, and the cells that it is, in the table as it was.
+    """Return the rows and columns that an answer comes from, and its cells, in the original table.
 
-    Where it names no column, those are what names the rows.
+    If it uses no column, the key column is returned.
     """
     result, form, sheet = found.result, found.form, found.sheet
     wanted = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Fold) else ()
     is_told = result.kind == "cells" and len(result.rows) <= _MOST_CELLS
     cells = [(row, column) for row in result.rows for column in wanted] if is_told else []
-    if sheet.origins is not None:  # a row for each year: where it stood before
+    if sheet.origins is not None:  # a row for each year: find it in the original
         origins = [sheet.origins[row] for row in result.rows]
         names = {sheet.columns[index].name for index in result.columns}
         kept = {index for index, name in enumerate(table.header) if name in names}

@@ -1,4 +1,4 @@
-"""Words: tokens and stems of a text, and what a file such as `english.yaml` says of a language."""
+"""Tokens and stems of a text, and the data of a language from a file such as `english.yaml`."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _SIGNS = {"up": 1, "down": -1}
 
 
 class Token(NamedTuple):
-    """A word, figure or sign: as it is written, folded, and its stem; figures with their number."""
+    """A word, figure or sign: as written, folded, and its stem; `number` is set for figures."""
 
     text: str
     low: str
     stem: str
     number: Fraction | None = None
-    listed: bool = False  # whether a comma stands before it
+    listed: bool = False  # whether a comma precedes it
 
 
 class Language:
@@ -55,18 +55,18 @@ class Language:
         self._stems: dict[str, str] = {}
         self.lists = {name: self._set(words) for name, words in data["lists"].items()}
         verbs = (line.split(":") for line in data["licenses"])
-        # By the stem of a verb, the stems of columns that let it be said of a table.
+        # Stems of verbs, each with the stems of columns that make it plausible for a table.
         self.licenses = {self.stem(verb): self._set(words) for verb, words in verbs}
-        # By the stem of an abbreviation, the stem that it is short for.
+        # Stems of abbreviations, each with the stem of the full word.
         short = (pair.split("=") for pair in data["short"].split())
         self.short = {self.stem(one): self.stem(other) for one, other in short}
         tens = {word: Fraction(number) for word, number in data["tens"].items()}
         self.numbers = tens | {word: Fraction(n) for n, word in enumerate(data["numbers"].split())}
-        # By the language's own names of months, the English ones.
+        # Names of months in the language, each with the English one.
         self.months = dict(zip(data["months"].split() or MONTHS, MONTHS, strict=True))
 
     def stem(self, low: str) -> str:
-        """Return a folded word without what spelling adds to it: plurals, -ed, -ing."""
+        """Return a folded word without its endings: plurals, -ed, -ing."""
         if (found := self._stems.get(low)) is None:
             found = self.forms.get(low, low)
             for form, plain in self._spelling:
@@ -75,7 +75,7 @@ class Language:
         return found
 
     def tokens(self, text: str) -> list[Token]:
-        """Cut a text into tokens; a figure that a unit or scale follows without space is two."""
+        """Cut a text into tokens; a figure joined to a unit or scale, such as 5km, becomes two."""
         found, end, text = list[Token](), 0, _MINUS.sub(r"\1-", text)
         for match in _TOKEN.finditer(text):
             for part in self._parts(match[0]):
@@ -93,7 +93,7 @@ class Language:
         return joined.groups() if joined and is_unit else (text,)
 
     def stems(self, text: str) -> Stems:
-        """Return the stems of a text; those of unit_price and UnitPrice are told apart."""
+        """Return the stems of a text; names such as unit_price and UnitPrice are split into words."""
         text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z])", " ", text.replace("_", " "))
         return tuple(self.short.get(token.stem, token.stem) for token in self.tokens(text))
 
@@ -102,7 +102,7 @@ class Language:
 
     @cached_property
     def ideas(self) -> Mapping[str, set[str]]:
-        """Map a stem to the stems that share an idea with it."""
+        """Map a stem to the stems of related words."""
         found: dict[str, set[str]] = defaultdict(set)
         for stems in map(self._set, self.data["ideas"]):
             for stem in stems:
@@ -111,7 +111,7 @@ class Language:
 
     @cached_property
     def things(self) -> Mapping[str, set[str]]:
-        """Map a stem to the sorts of thing that it is a word for."""
+        """Map a stem to the sorts of thing that it may name."""
         found: dict[str, set[str]] = defaultdict(set)
         for sort, words in self.data["things"].items():
             for stem in self._set(words):
@@ -120,7 +120,7 @@ class Language:
 
     @cached_property
     def degrees(self) -> Mapping[str, Sequence[tuple[int, Stems]]]:
-        """Map an adjective to its ways (1 up, -1 down) with the ideas that it goes that way by."""
+        """Map an adjective to its directions (1 up, -1 down), each with the stems that it grades."""
         found = {}
         for word, text in self.data["degrees"].items():
             ways = (part.split() for part in text.split("|"))
@@ -159,19 +159,19 @@ class Language:
         return plain | before | irregular
 
     def are_kin(self, one: str, other: str) -> bool:
-        """Tell whether two stems are forms of one word, as "publish" and "publisher" are."""
+        """Return whether two stems are forms of one word, such as "publish" and "publisher"."""
         base = alike(one, other)
         ends = one[base:], other[base:]
         return base >= 4 and all(not end or end in self.suffixes for end in ends)
 
     def known(self, text: str) -> int:
-        """Return how many words of a text are its function words."""
+        """Return how many words of a text are function words of this language."""
         lows = [token.low for token in self.tokens(text)]
         return sum(low in self.filler or low in self.request or (low,) in self.phrases for low in lows)
 
 
 def alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many items or letters two sequences begin with alike."""
+    """Return the length of the common beginning of two sequences."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -183,5 +183,5 @@ def language(name: str = FILES[0]) -> Language:
 
 
 def language_of(question: str) -> Language:
-    """Return the language that has most of a question's small words; of several the first."""
+    """Return the language that knows the most function words of a question; on a tie, the first."""
     return max(map(language, FILES), key=lambda each: each.known(question))

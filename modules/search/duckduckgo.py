@@ -25,10 +25,9 @@ _REFUSED = "Try later, or use a provider with a key."
 class DuckDuckGo:
     """DuckDuckGo's page for browsers: `ddgs` writes the request and reads the page.
 
-    The site answers browsers only, and so the package's own client makes the connection. It asks one https
-    address and is held to our rules: no redirect is followed, page and time are bounded, and retries,
-    spacing and cache are those of `Web`. Unlike `Web` it uses a proxy that the environment names. The site
-    may refuse a machine that asks often.
+    The site only answers browsers, so the package's client makes the connection. It requests a single https
+    address under our rules: no redirects, limits on size and time, and the retries, spacing and cache of
+    `Web`. Unlike `Web`, it uses a proxy from the environment. The site may refuse a machine that asks often.
     """
 
     name: ClassVar[str] = "ddgs"
@@ -77,7 +76,7 @@ class DuckDuckGo:
             with engine.http_client.client.request(
                 engine.search_method, url, data=form, timeout=left, follow_redirects=False, stream=True
             ) as page:  # fmt: skip
-                # The pieces are unpacked already, a piece at a time, so a bomb ends at the limit as well.
+                # Pieces arrive decompressed one at a time, so a zip bomb stops at the limit as well.
                 body, most = bytearray(), self.web.limits.bytes
                 for piece in page.iter_bytes():
                     body += piece

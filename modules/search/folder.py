@@ -29,9 +29,9 @@ _log = logging.getLogger("chameleon")
 class DocumentFolder:
     """The texts and documents in a folder and its subfolders, their passages ranked by BM25.
 
-    They are read as documents are anywhere, at the first search; what changes later is not seen. Pictures are
-    passed over, links are not followed, and what cannot be read is left out with a warning. One result is
-    given for each file, the passage that fits best.
+    They are read at the first search; later changes are not seen. Pictures are skipped, links are not
+    followed, and files that cannot be read are left out with a warning. Each file gives one result, its best
+    passage.
     """
 
     name: ClassVar[str] = "folder"
@@ -41,7 +41,7 @@ class DocumentFolder:
 
     def check(self) -> None:
         require_lxml()
-        terms("folder")  # where words cannot be stemmed, that is told here
+        terms("folder")  # raises here if words cannot be stemmed
         if not self.path.is_dir():
             raise InputError(f"there is no folder {str(self.path)!r} to search", hint="Set folder: in YAML.")
         suffixes = {file.suffix.lower() for file in self._files()}
@@ -51,21 +51,21 @@ class DocumentFolder:
             require("pypdfium2", "PDF files are read with", "papers")
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return the number of documents and a digest of their names and what they hold."""
+        """Return the number of documents and a digest of their names and contents."""
         digest, files = hashlib.sha256(), list(self._files())
         for file in files:
             digest.update(f"{self._shown(file)}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
-            with suppress(OSError):  # told by the first search
+            with suppress(OSError):  # the first search reports it
                 digest.update(file.read_bytes())
         told = {"documents": len(files), "sha256": digest.hexdigest()}
         return {"provider": self.name, "folder": self.path.name, **told}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
-        with self._reading:  # cached_property has no lock of its own, and reading twice takes twice as long
+        with self._reading:  # cached_property has no lock, and reading twice takes twice as long
             passages, index = self._indexed
         scores = index.scores(query_weights(query))
         found = (i for i in range(len(scores)) if scores[i] > 0)
-        best: dict[str, SearchResult] = {}  # one result per file, as a search engine gives one per page
+        best: dict[str, SearchResult] = {}  # one result per file, as search engines return one per page
         for i in sorted(found, key=lambda i: (-scores[i], i)):
             best.setdefault(passages[i].url, passages[i])
         return list(best.values())[:count]
@@ -85,14 +85,14 @@ class DocumentFolder:
             raise InputError(f"the folder {str(self.path)!r} holds more than {MOST_FILES:,} files")
 
     def _shown(self, file: Path) -> str:
-        """Return the path within the folder: the whole one says more of the machine than of the document."""
+        """Return the path within the folder: the full path says more about the machine than the document."""
         return file.relative_to(self.path.resolve()).as_posix()
 
     def _passages(self, file: Path) -> Iterator[SearchResult]:
         name = self._shown(file)
         try:
             found = read_document(file, name)
-        except Exception as problem:  # a file may be damaged in ways that its reader does not know
+        except Exception as problem:  # a file may be damaged in ways that its reader does not expect
             _log.warning("a document is not searched: %s", problem)
             return
         for passage in found:

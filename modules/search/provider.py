@@ -1,4 +1,4 @@
-"""What a search provider is, and those that are asked over HTTP."""
+"""The protocol of search providers, and a base class for services over HTTP."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from chameleon.web.reply import LATE, Unanswered
 from chameleon.web.web import can_be_sent, require_requests
 
 LONGEST_QUERY = 400
-"""Characters; Brave and Tavily refuse more, and no search engine weighs more words than these hold."""
+"""In characters; Brave and Tavily refuse longer queries, and no search engine uses more words than fit."""
 MOST_RESULTS = 20
-"""For one request: what every service gives."""
+"""Per request; every service returns this many."""
 WAYS = (
     "Set one of BRAVE_API_KEY (Brave), TAVILY_API_KEY (Tavily), SEARXNG_URL (your own SearXNG, no key), "
     "BING_SEARCH_ENDPOINT with BING_SEARCH_KEY (a Bing-compatible service), for {use: web_search}; or in an "
@@ -34,9 +34,9 @@ _OTHERS = "docs/web_search.md lists other providers."
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One result: text from a stranger, without markup and characters that are not seen.
+    """One result: untrusted text, without markup and invisible characters.
 
-    `revised`: the day of the page's revision, as in 2026-05-04, if the provider reports it.
+    `revised`: the date of the page's revision, such as 2026-05-04, if the provider reports it.
     """
 
     title: str
@@ -52,8 +52,8 @@ class SearchResult:
 class SearchProvider(Protocol):
     """Something that can be searched; one instance serves all threads.
 
-    `check` raises a `ChameleonError` naming what is missing: a key, a package, a folder. `runtime_info` has
-    the provider and its host, never a whole address. `search` returns the best results, at most `count`, and
+    `check` raises a `ChameleonError` that names the missing key, package or folder. `runtime_info` has the
+    provider and its host, never a full address. `search` returns the best results, at most `count`, and
     raises `WebError` for a failure.
     """
 
@@ -66,17 +66,17 @@ class SearchProvider(Protocol):
 
 @dataclass(frozen=True)
 class WebProvider:
-    """A search service that is asked over HTTP, at `endpoint` if one is given; a subclass says how.
+    """A search service over HTTP, at `endpoint` if given; subclasses define the requests.
 
     - `key_variable`: the environment variable with the key, "" if none is needed; `key_header`: the header
       that carries it, after `key_prefix`.
-    - `home`, `endpoint_variable`: its address, and the variable with one that replaces it; `endpoint_end`:
-      what the address of a request ends with.
-    - `spacing`: the least number of seconds between requests, by the service's own terms.
-    - `path`, `fields`: the keys down to the list of results in its reply, and those of title, address and
-      text in a result; `markup`: whether title and text are HTML. `empty`: a key and its value in a reply
-      that has no such list because nothing was found.
-    - `hints`: what to do about a status; of 200, about a page that is not JSON.
+    - `home`, `endpoint_variable`: its address, and the variable that overrides it; `endpoint_end`: the
+      path that request addresses end with.
+    - `spacing`: the least number of seconds between requests, by the service's terms.
+    - `path`, `fields`: the keys that lead to the list of results in a reply, and the keys of title, address
+      and text in a result; `markup`: whether title and text are HTML. `empty`: a key and its value in a
+      reply without that list because nothing was found.
+    - `hints`: what to do about a status; for 200, about a page that is not JSON.
     """
 
     name: ClassVar[str]
@@ -98,12 +98,12 @@ class WebProvider:
     allow_private: bool = False
 
     def request(self, query: str, count: int) -> dict[str, Any]:
-        """Return what `Web.fetch` sends for a query."""
+        """Return the arguments of `Web.fetch` for a query."""
         raise NotImplementedError
 
     @classmethod
     def variables(cls) -> dict[str, str]:
-        """Return the environment variables that it needs, and what they hold."""
+        """Return the environment variables that it needs, with their values."""
         names = (cls.key_variable, "" if cls.home else cls.endpoint_variable)
         return {name: os.environ.get(name, "").strip() for name in names if name}
 
@@ -113,7 +113,7 @@ class WebProvider:
 
     @property
     def address(self) -> str:
-        """Return the endpoint in use; "" where none is set."""
+        """Return the endpoint in use, or "" if none is set."""
         address = self.endpoint or os.environ.get(self.endpoint_variable, "").strip() or self.home
         start, mark, query = address.partition("?")
         path = "/" + start.partition("://")[2].partition("/")[2].rstrip("/")
@@ -123,7 +123,7 @@ class WebProvider:
 
     @property
     def host(self) -> str:
-        """Return the endpoint's host, for errors: the rest of an address may hold a token."""
+        """Return the endpoint's host, for errors: the rest of the address may contain a token."""
         return checked_url(self.address).host
 
     def check(self) -> None:
@@ -138,7 +138,7 @@ class WebProvider:
         if not self.address:
             what = f"the search provider {self.name} has no address: {self.endpoint_variable} is not set"
             raise InventoryError(what, hint=f"Set it, or write `endpoint:` in YAML; {_OTHERS}")
-        try:  # what every request would refuse, as far as the address itself shows it
+        try:  # report now what every request would refuse about the address
             self._own_web.check_address(self.address, has_key=bool(self.key_variable))
         except WebError as refused:
             setting = self._setting or self.endpoint_variable
@@ -147,13 +147,13 @@ class WebProvider:
 
     @property
     def _setting(self) -> str:
-        """Return what holds the address in use; "" where it is the service's own."""
+        """Return the setting that holds the address in use, or "" for the service's default."""
         is_set = os.environ.get(self.endpoint_variable, "").strip()
         return "endpoint" if self.endpoint else self.endpoint_variable if is_set else ""
 
     @property
     def _own_web(self) -> Web:
-        """Return the client for the endpoint: where a redirect leads may not be private."""
+        """Return the client for the endpoint; redirects to private hosts are refused."""
         if not self.allow_private:
             return self.web
         return replace(self.web, private=(*self.web.private, checked_url(self.address).host_and_port))
@@ -169,7 +169,7 @@ class WebProvider:
         return found[:count]
 
     def reply(self, **sent: Any) -> tuple[WebReply, Any]:
-        """Return the reply to what `Web.fetch` sends, and its JSON. Raises `WebError` unless 200 and JSON."""
+        """Return the reply to a request, and its JSON. Raises `WebError` unless it is 200 and JSON."""
         setting = self._setting
         secrets = {self.key_header: self.key_prefix + self.key} if self.key else {}
         try:
@@ -184,7 +184,7 @@ class WebProvider:
         return reply, reply.data({**hints, **self.hints})
 
     def results(self, data: Any) -> list[SearchResult]:
-        """Return the results in a reply. Raise `WebError` for one of another form."""
+        """Return the results in a reply. Raises `WebError` for an unexpected form."""
         (title, url, text), (mark, value) = self.fields, self.empty
         if not isinstance(data, dict) or data.get("error") or data.get("errors"):
             raise self.misshapen
@@ -199,18 +199,18 @@ class WebProvider:
 
     @property
     def misshapen(self) -> WebError:
-        """Return the error for a reply of another form."""
+        """Return the error for a reply of an unexpected form."""
         return WebError(f"the server's answer is not in the form of {self.name}", where=self.host)
 
 
 def text_of(item: Mapping[str, Any], key: str, *, markup: bool = False) -> str:
-    """Return a text in a reply, "" where there is none; `markup` where the service writes HTML."""
+    """Return a text of a result, or ""; `markup` means that the service writes HTML."""
     value = item.get(key)
     text = value[:_LONGEST_TEXT] if isinstance(value, str) else ""
     return markup_text(text)[1] if markup and ("<" in text or "&" in text) else text
 
 
 def url_of(item: Mapping[str, Any], key: str) -> str:
-    """Return a result's address, "" where it is none of the web (javascript:, data:)."""
+    """Return a result's address, or "" if it is not a web address (javascript:, data:)."""
     value = item.get(key)
     return value if isinstance(value, str) and value.startswith(("http://", "https://")) else ""

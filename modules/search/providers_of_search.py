@@ -1,4 +1,4 @@
-"""Choose the provider that is asked: by name, or the first one that is configured."""
+"""Choose the search provider: by name, or the first one that is configured."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ProviderName = Literal["auto", "brave", "tavily", "searxng", "bing", "ddgs", "wi
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How a provider is asked.
+    """Which provider to ask, and how.
 
-    `endpoint` takes the place of the provider's own or the environment's, and may lie in a private network if
-    `allow_private`. `language` is Wikipedia's, "" where none is asked for.
+    `endpoint` replaces the address of the provider or the environment, and may be in a private network if
+    `allow_private`. `language` is for Wikipedia, "" for the default.
 
-    Raises `InventoryError` for settings that do not go together on any machine.
+    Raises `InventoryError` for settings that conflict on any machine.
     """
 
     provider: ProviderName = "auto"
@@ -54,7 +54,7 @@ class SearchSettings:
 
     @property
     def is_folder(self) -> bool:
-        """Tell whether a folder is searched, and no service."""
+        """Return whether to search a folder rather than a service."""
         return self.provider == "folder" or (self.provider == "auto" and bool(self.folder))
 
 
@@ -62,8 +62,8 @@ def choose_provider(settings: SearchSettings, web: Web) -> SearchProvider:
     """Return the provider that these settings name.
 
     `auto` takes a folder if one is named, then the first of Brave, Tavily, SearXNG and Bing whose variables
-    are set. DuckDuckGo and Wikipedia are asked only by name, so that nobody's questions go to them by
-    accident. Raises `InventoryError` naming all ways when there is none.
+    are set. DuckDuckGo and Wikipedia are used only by name, so that no question goes to them by accident.
+    Raises `InventoryError` with all the options if no provider is configured.
     """
     name, endpoint = settings.provider, settings.endpoint
     if settings.is_folder:

@@ -5,8 +5,8 @@
 2. …
 </search_results>
 
-Each result is one line, so no text can begin a result of its own. No text can end the block, open another, or
-write the marks that chat templates are made of (see `chameleon.quoting`).
+Each result is one line, so no text can fake another result. No text can end the block, open another, or
+contain the markers of chat templates (see `chameleon.quoting`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class SearchModule(Module):
 
     def run(self, state: State) -> dict[str, Any]:
         query = " ".join(visible(str(state.cache.get("query") or state.input.get("question", ""))).split())
-        if not hasattr(self, "_provider"):  # in Python, no executor need be there
+        if not hasattr(self, "_provider"):  # called from Python, without an executor
             self.check()
             self.setup()
         is_seen = any(map(str.isprintable, query.replace(" ", "")))
@@ -103,7 +103,7 @@ class SearchModule(Module):
         return super().update_cache(cache, quoted(results, output["query"], self.characters))
 
     def _with_page(self, result: SearchResult) -> SearchResult:
-        """Return the result with the text of its page; say beside the snippet if it cannot be read."""
+        """Return the result with the text of its page, or with a note before the snippet if unreadable."""
         if not result.url.startswith(("http://", "https://")):  # a document in a folder, or none
             return result
         try:
@@ -134,7 +134,7 @@ class BingSearch(SearchModule):
     ) -> None:
         """Ask a service that speaks Bing's API, at `endpoint` or BING_SEARCH_ENDPOINT, with BING_SEARCH_KEY.
 
-        The published runs of Chameleon on ScienceQA had `count` 3, its code 1.
+        The published runs of Chameleon on ScienceQA used `count` 3; its code uses 1.
         """
         settings = SearchSettings("bing", endpoint, allow_private=allow_private)
         super().__init__(settings, count, characters, timeout, read_pages)
@@ -159,10 +159,10 @@ class WebSearch(SearchModule):
     ) -> None:
         """Ask `provider`: brave, tavily, searxng, bing, ddgs, wikipedia or folder.
 
-        `auto` is the first that a folder or variables configure, so never ddgs or wikipedia.
+        `auto` takes the first that `folder` or the environment configures, so never ddgs or wikipedia.
 
-        They need BRAVE_API_KEY, TAVILY_API_KEY, SEARXNG_URL, BING_SEARCH_KEY with BING_SEARCH_ENDPOINT, the
-        package ddgs, nothing, and `folder`. `allow_private` lets the endpoint lie in a private network.
+        In this order, they need BRAVE_API_KEY, TAVILY_API_KEY, SEARXNG_URL, BING_SEARCH_KEY with
+        BING_SEARCH_ENDPOINT, the package ddgs, nothing, `folder`. `allow_private` permits a private address.
         """
         settings = SearchSettings(provider, endpoint, folder, allow_private)
         super().__init__(settings, count, characters, timeout, read_pages)
@@ -183,19 +183,19 @@ class WikipediaSearch(SearchModule):
         timeout: Seconds = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """Ask `endpoint`, the api.php of a MediaWiki, else Wikipedia in `language` (en, de, zh).
+        """Ask `endpoint`, the api.php of a MediaWiki, or Wikipedia in `language` (en, de, zh).
 
-        Where neither is given, ask WIKIPEDIA_ENDPOINT, else the English Wikipedia.
+        If neither is given, ask WIKIPEDIA_ENDPOINT or the English Wikipedia.
 
-        Wikipedia asks robots for a User-Agent that names somebody who can be reached: set
-        CHAMELEON_USER_AGENT where you search a lot.
+        Wikipedia asks bots for a User-Agent with contact information: set CHAMELEON_USER_AGENT if you search
+        a lot.
         """
         settings = SearchSettings("wikipedia", endpoint, allow_private=allow_private, language=language)
         super().__init__(settings, count, characters, timeout)
 
 
 def quoted(results: Sequence[SearchResult], query: str, characters: int = 500) -> str:
-    """Return the block for these results, each text cut at `characters`; a sentence when there are none."""
+    """Return the block for these results, each text cut at `characters`, or a sentence for no results."""
     if not results:
         return f"Nothing was found for the query {untagged(one_line(query, _LONGEST_TITLE))!r}."
     lines = [OPENING]

@@ -1,4 +1,4 @@
-"""The search services with an API of their own: Brave, Tavily, SearXNG, and those that speak Bing's."""
+"""Search services: Brave, Tavily, SearXNG, and services with a Bing-compatible API."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Tavily(WebProvider):
 
 
 class SearXNG(WebProvider):
-    """docs.searxng.org: a server of your own, whose settings must allow the JSON format."""
+    """docs.searxng.org: your own server, whose settings must allow the JSON format."""
 
     name = "searxng"
     endpoint_variable = "SEARXNG_URL"
@@ -60,7 +60,7 @@ class SearXNG(WebProvider):
 
 
 class Bing(WebProvider):
-    """Version 7 of Bing Web Search: Microsoft's own ended in August 2025, other servers speak it."""
+    """Version 7 of Bing Web Search: Microsoft's ended in August 2025, but other servers offer it."""
 
     name = "bing"
     key_variable = "BING_SEARCH_KEY"

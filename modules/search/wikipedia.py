@@ -27,8 +27,8 @@ _PAUSE = "It asks for a pause: try later, and name somebody to write to in CHAME
 class Wikipedia(WebProvider):
     """The introductions of the pages that Wikipedia's search finds, with their dates; best first.
 
-    A query that finds nothing is asked again in the spelling that the wiki suggests. A wiki without the
-    extension TextExtracts gives the search's snippets instead of introductions.
+    A query that finds nothing is retried with the spelling that the wiki suggests. A wiki without the
+    TextExtracts extension returns search snippets instead of introductions.
     """
 
     name = "wikipedia"
@@ -40,13 +40,13 @@ class Wikipedia(WebProvider):
 
     @property
     def address(self) -> str:
-        """Return the endpoint, else the Wikipedia in the language, else the one of the environment."""
+        """Return the endpoint, the Wikipedia in the language, or the endpoint from the environment."""
         if self.language and not self.endpoint:
             return f"https://{self.language}.wikipedia.org/w/api.php"
         return super().address
 
     def request(self, query: str, count: int) -> dict[str, Any]:
-        """Ask for the hits of a search (API:Search), and as its generator for the pages of these hits."""
+        """Request the hits of a search (API:Search) and, with it as a generator, the pages of these hits."""
         hits = {"list": "search", "srsearch": query, "srlimit": count, "srprop": "snippet"}
         pages = {"generator": "search", "gsrsearch": query, "gsrlimit": count, "redirects": 1}
         told = {"prop": "extracts|info|revisions", "inprop": "url", "rvprop": "timestamp"}
@@ -66,7 +66,7 @@ class Wikipedia(WebProvider):
         return found[:count]
 
     def results(self, data: Any) -> list[SearchResult]:
-        """Return the pages in the order of the search. Raise `WebError` for a reply of another form."""
+        """Return the pages in the order of the search. Raises `WebError` for an unexpected form."""
         error = data.get("error") if isinstance(data, dict) else None
         if isinstance(error, dict):
             code = "".join(c for c in str(error.get("code", "")) if c.isalnum() or c in "-_")[:40]
