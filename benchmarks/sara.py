@@ -92,9 +92,9 @@ class Sara(Benchmark):
         ]
         if without and asking:
             raise InputError(
-                f"{len(without):,} cases have no statutes beside them, such as {without[0]}, and "
+                f"{len(without):,} cases have no statutes next to them, such as {without[0]}, and "
                 f"{' and '.join(asking)} {'is' if len(asking) == 1 else 'are'} given none",
-                hint="Put statutes.json (names to texts) beside the cases, or name statutes in the "
+                hint="Put statutes.json (names to texts) next to the cases, or name statutes in the "
                 f"inventory: {asking[0]}: {{statutes: PATH}}.",
             )
 

@@ -64,7 +64,7 @@ def main() -> None:
             failure: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
             complain(str(failure.at(str(error.filename or ""))))
         what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        complain(f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)")
+        complain(f"a bug in Chameleon: {what} (CHAMELEON_DEBUG=1 shows where)")
 
 
 def _open_streams() -> None:

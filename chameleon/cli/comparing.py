@@ -72,7 +72,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     if not any(path for path, _ in data.values()):
         return _list_arms(grid, target, as_json=as_json)
     if lacking := [name for name, (path, _) in data.items() if path is None]:
-        what = f"the arm {lacking[0]} has no data of its own: name some after the experiment"
+        what = f"the arm {lacking[0]} has no data: name some after the experiment"
         raise typer.BadParameter(what, param_hint="DATA")
     with ExitStack() as close:
         given = _given_to(options, close, is_grid=is_grid)

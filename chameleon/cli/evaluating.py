@@ -183,7 +183,7 @@ def check_data(problems: Problems, data: Data) -> None:
     if not len(problems) and problems.part is None:
         raise InputError("there is no problem to run")
     if missing := problems.without_question:
-        tables = " Tables that lie apart are named with --tables." if data.benchmark.takes_tables else ""
+        tables = " Name tables in another place with --tables." if data.benchmark.takes_tables else ""
         lacks = "question or no table" if tables else "question"
         what = f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}"
         hint = f"This file holds recorded answers: `chameleon score` scores them.{tables}"

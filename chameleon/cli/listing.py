@@ -89,7 +89,7 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
     row: dict[str, Any] = {"name": entry.name, "source": distribution_of(entry)}
     if (source := sources.get(entry.name)) is not None:
         owner = "Chameleon" if source == _SHIPPED else source
-        return row | {"about": "", "error": f"the name stands for that of {owner}"}
+        return row | {"about": "", "error": f"the name is a short form of {owner}"}
     try:
         if kind in ("modules", "planners"):
             return row | _part(kind, _tool(load_entry(entry)))
@@ -126,7 +126,7 @@ def _show_part(name: str, kind: Kind, *, as_json: bool) -> None:
         if text:
             echo(f"{label}: {text}")
     if part["parameters"]:
-        echo(f"Parameters, besides those of all {kind} (`chameleon check --schema`):")
+        echo(f"Parameters, not those of all {kind} (`chameleon check --schema`):")
     for each in part["parameters"]:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
         echo(f"  {each['name']}: {each['type']}{default}")

@@ -272,7 +272,7 @@ class RunOptions(SpanOptions):
 class DataOptions(Options):
     """Which problems of a data file count, and how they are scored."""
 
-    tables: Path | None = Option(None, metavar="FILE", help="The tables, if they are in a file of their own.")
+    tables: Path | None = Option(None, metavar="FILE", help="The tables, if they are in a separate file.")
     scorer: str | None = Option(
         None, metavar="NAME", help="The rule; `list benchmarks` shows all. Or your own: mine:score."
     )
@@ -287,7 +287,9 @@ class DataOptions(Options):
 class EvalOptions(SpanOptions, FileOptions, DataOptions, ModelOptions):
     """How an evaluation runs, and where it is kept."""
 
-    benchmark: str | None = Option(None, "--benchmark", "-b", metavar="NAME", help="Default: told from DATA.")
+    benchmark: str | None = Option(
+        None, "--benchmark", "-b", metavar="NAME", help="Default: known from DATA."
+    )
     workers: int = Option(8, "--workers", "-w", min=1, max=1024, help="How many problems run at once.")
     out: Path | None = Option(
         None, "--out", "-o", metavar="DIR", help="Keep results here; the same command resumes."

@@ -228,7 +228,7 @@ class RunPage:
         self._line(f"{self.steps:3}. {step}{self._spent(record.calls, in_time(record.seconds))}", "")
         self._said(record.calls)
         if record.dropped:
-            self._block("dropped: it ran beside a step that failed")
+            self._block("dropped: it ran at the same time as a step that failed")
         elif record.error is not None:
             where = record.error.where.removeprefix(f"module {record.step.module}").removeprefix(": ")
             place = f"{where}: " if where else ""  # a host, a file: the module's name is above it

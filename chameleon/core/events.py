@@ -29,9 +29,9 @@ _TO_A_MODEL: Mapping[str, str] = {
     "MachineError": "it cannot run here",
     "MissingPackage": "it is not installed here",
     "SandboxUnavailable": "it cannot run here",
-    "CutOff": "it came to no usable result",
+    "CutOff": "it gave no usable result",
     "NotApproved": "the user did not allow it",
-    "StepRejected": "it came to no usable result",
+    "StepRejected": "it gave no usable result",
     "StoreError": "its store cannot be used",
     **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
 }

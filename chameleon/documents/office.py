@@ -82,7 +82,7 @@ class _Archive:
     def __init__(self, data: bytes, name: str) -> None:
         require_lxml()
         self.name, self.left = name, MAX_UNPACKED
-        self.broken = InputError("is broken or cut short", where=name, hint="Save it anew from its source.")
+        self.broken = InputError("is broken or cut short", where=name, hint="Save it again from its source.")
         try:
             self.file = zipfile.ZipFile(BytesIO(data))
         except Exception:

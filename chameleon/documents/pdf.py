@@ -78,7 +78,7 @@ def _opened(data: bytes, name: str) -> Any:
         hint = "It may not have been saved or downloaded in full."
         raise InputError("the PDF is empty", where=name, hint=hint)
     if b"%PDF-" not in data[:_BEGINS_WITHIN]:
-        hint = "Save it as PDF anew, or give it the suffix of what it is."
+        hint = "Save it as PDF again, or give it the right suffix."
         raise InputError("is no PDF, whatever its name says", where=name, hint=hint)
     try:
         pdf = pypdfium2.PdfDocument(data)
@@ -88,7 +88,7 @@ def _opened(data: bytes, name: str) -> Any:
             raise InputError("the PDF is encrypted", where=name, hint=hint) from None
         pdf = ()
     if not pdf:
-        hint = "Save it anew from its source."
+        hint = "Save it again from its source."
         raise InputError("the PDF is broken or cut short", where=name, hint=hint)
     if len(pdf) > MAX_PAGES:
         what = f"the PDF has more than {MAX_PAGES:,} pages"

@@ -197,7 +197,7 @@ class Benchmark(Described):
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
         """Return the tables in a folder of the release by id: rows with "header", "rows" and "caption"."""
-        raise InputError("this is a folder, and the tables lie in a file", where=str(folder))
+        raise InputError("this is a folder, but the tables are in a file", where=str(folder))
 
     def id_of(self, row: Row) -> str | None:
         """Return the id of the problem in a row, or None."""

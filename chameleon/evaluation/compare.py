@@ -111,7 +111,7 @@ class ArmTable:
         found = [f"{', '.join(names)} could not run: {reason}" for reason, names in lacking.items()]
         for arm in self.arms:
             if arm["failed"]:
-                told = f"{arm['failed']:,} of {arm['problems']:,} problems came to no table"
+                told = f"{arm['failed']:,} of {arm['problems']:,} problems found no table"
                 found.append(f"{arm['arm']}: {told}, the first since {arm['failed_first_for']}")
         if self.compared_with:
             found.append(f"Differences are to {self.compared_with}, the first that ran.")

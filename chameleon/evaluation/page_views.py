@@ -62,7 +62,7 @@ def _place_of(page: Path) -> Path:
             if _GENERATOR in file.read(_HEAD_BYTES):
                 return path
     if path.exists():
-        what = "the page cannot be written: what is there is no page of ours"
+        what = "the page cannot be written: the existing file is not a page written by Chameleon"
         raise InputError(what, where=str(page), hint="Name another file.")
     return path
 

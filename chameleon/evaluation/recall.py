@@ -72,7 +72,7 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
         table = _table(data, where)
         if (before := seen.setdefault(str(id), table)) is not table:
             if before != table:
-                raise InputError(f"the table_id {str(id)!r} stands for another table too", where=where)
+                raise InputError(f"the table_id {str(id)!r} is the name of another table too", where=where)
             continue
         summary = next((row[key] for key in _SUMMARIES if row.get(key)), None) if summaries else ""
         if summary is None:

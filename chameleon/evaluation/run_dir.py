@@ -39,7 +39,7 @@ PROBLEMS, LIMIT = "problems", "limit"
 _NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT)
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 _ELSEWHERE = "Give another folder for the results."
-_AS_BEFORE = "Give all as it was to go on, or another folder for the results."
+_AS_BEFORE = "Use the same settings to resume, or another folder for the results."
 _MAX_STALE_BYTES = 256 << 10  # of packed lines among the recent ones, before they are dropped
 
 

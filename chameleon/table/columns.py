@@ -33,7 +33,7 @@ from chameleon.text import one_line
 
 APART = "units apart"  # the hint for a part of a table without the units column
 GROUPS = "groups"  # the hint for a column whose blanks may repeat the name above
-_WHY = {APART: "its units stand in another column", GROUPS: "rows without it may belong to the name above"}
+_WHY = {APART: "its units are in another column", GROUPS: "rows without it may belong to the name above"}
 _TRUTHS = {"true": True, "false": False}
 _CODED = re.compile(
     r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE

@@ -183,7 +183,7 @@ def order_of(texts: Collection[str], hint: str) -> tuple[bool | None, str]:
     if first or second or hint in ("day first", "month first"):
         return first or (not second and hint == "day first"), ""
     told = next((text for text, (a, b) in pairs.items() if a != b), "")
-    doubt = f"it does not tell day from month (day first or month first), as in {told}" if told else ""
+    doubt = f"it is unclear which is the day and which the month, as in {told}" if told else ""
     return None, doubt
 
 

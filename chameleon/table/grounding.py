@@ -47,7 +47,7 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     is_truth, text = isinstance(value, bool), str(value) if is_list or isinstance(value, str) else ""
     is_number = (isinstance(value, int | float) and not is_truth) or read_amount(text) is not None
     if _NUMBER_ASKED.search(question) and not is_number and not _NUMBER.search(text):
-        return "the question asks for a number, and the answer has none"
+        return "the question asks for a number, and the answer has no number"
     is_one = _NUMBER_ASKED.search(question) is not None and not _EACH.search(question)
     if is_one and is_list and value and all(read_amount(str(each)) for each in value):
         return f"the question asks for one number, and the answer has {len(value)}: add them up"
@@ -56,7 +56,7 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     noun = named[0].rpartition(" ")[2].lower()[:4] if named else ""
     is_name = any(each.meaning.kind in ("code", "text") or noun in each.name.lower() for each in columns)
     if named and (is_number or is_truth) and not is_name:
-        return "the question asks for a name, and the answer is none"
+        return "the question asks for a name, and the answer is not one"
     if is_number and not _NUMBER_ASKED.search(question) and value in (0, "0") and not columns:
         return "nothing in the table fits"
     if _TRUTH_ASKED.search(question) and is_number:

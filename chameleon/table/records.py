@@ -159,7 +159,7 @@ def unpack_gzip(data: bytes, origin: Origin) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             return read_within(file, origin.name, "unpacks to more")
     except (OSError, EOFError, zlib.error) as error:
-        raise origin.error(f"is a damaged gzip archive ({error})", hint="Pack or download it anew.") from None
+        raise origin.error(f"is a damaged gzip archive ({error})", hint="Download it again.") from None
 
 
 def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:

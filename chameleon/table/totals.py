@@ -146,7 +146,7 @@ class _Rows:
             label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
             is_title = len(self.texts) > 1 == len(names) and names != {""}  # one text across all names
             if is_title or (label is not None and not label.rest):  # as "Std" next to "Mean"
-                found[place] = "stands beside a total"
+                found[place] = "is next to a total"
         named = {place for place, why in found.items() if why == _BY_LABEL}
         return {n: found[n] for n in sorted(found) if n not in named or 2 * len(named) < len(self.rows)}
 

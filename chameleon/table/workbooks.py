@@ -111,7 +111,7 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
         filled.append(text)
         for row in within:
             row[columns] = [text] * width
-    told = [("merged cells are filled", filled), ("a figure of merged cells stands once", kept)]
+    told = [("merged cells are filled", filled), ("a figure of merged cells counts once", kept)]
     return [f"{what}: {in_short([*dict.fromkeys(of)])}" for what, of in told if of]
 
 

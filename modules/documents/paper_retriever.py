@@ -18,10 +18,8 @@ from chameleon.text import estimated_tokens
 
 _NEAREST = 8  # how many a declined run shows
 _COMPARED = 400  # characters of a passage that are compared with the question by embeddings
-_BY_MEANING = (
-    "No word of the question stands in the paper: these passages are near to it by embeddings alone."
-)
-_FIRST = "No word of the question stands in the paper: these are its first passages."
+_BY_MEANING = "No word of the question is in the document: these passages are near to it by embeddings alone."
+_FIRST = "No word of the question is in the document: these are its first passages."
 _HEADINGS_WEIGH = 0.5
 _KINDS = (
     "part|item|article|chapter|section|clause|paragraph|schedule|annex|appendix|exhibit|note|table|figure"

@@ -159,7 +159,7 @@ class TableChoice(LLMModule):
         )
         said = reply.groupdict() if (reply := _REPLY.match(plain)) else {}
         if reply and re.search(r"\btables?\W{0,3}\d", plain[reply.end() :], re.IGNORECASE):
-            raise StepRejected("the reply goes on about other tables", hint="Reply with the numbers alone.")
+            raise StepRejected("the reply continues about other tables", hint="Reply with the numbers alone.")
         if said.get("none"):
             what = f"none of the {len(found)} tables found answers the question"
             what += f", nor does any of the {len(texts)} passages" if texts else ""

@@ -72,7 +72,7 @@ def among(
     if max(map(len, named), default=0) > most or said == most > 1:  # a single word proves nothing
         raise Declined("the question may be about a text, and no model reads it")
     if not found or (words and not most):
-        raise Declined("no table found has a word of the question that tells tables apart")
+        raise Declined("no table found has a word of the question that distinguishes tables")
     fitting = [each for each in found if len(had[each.id]) == most]
     first = fitting[0].score
     near = [each for each in fitting if first <= 0 or each.score * ahead >= first]

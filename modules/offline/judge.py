@@ -75,8 +75,8 @@ def answer(question: str, table: Table) -> Answer:
     fractions = (found.sheet.columns[index] for index in found.form.columns)
     for column in fractions if _PERCENT.search(question) else ():
         if column.kind == "number" and not column.units and all(-1 <= n < 2 for n in column.filled):
-            what = f"whether {column.sample[0]} of {column.plain} is a percentage is not told"
-            raise Declined(what, hint="Write its cells with %, or ask for the figure as it stands.")
+            what = f"whether {column.sample[0]} of {column.plain} is a percentage is not clear"
+            raise Declined(what, hint="Write its cells with %, or ask for the figure as written.")
     return found
 
 

@@ -64,7 +64,7 @@ def _lines(state: State) -> list[str]:
         return [line.strip() for line in state.cache.get("detected_text", "").splitlines()]
     lines = lines_of(map(Piece.from_json, boxes))
     if not lines_are_told(lines):
-        what = "the lines of text in the picture cannot be told: they are tilted to differing degrees"
+        what = "the lines of text in the picture cannot be determined: they are tilted differently"
         raise Declined(what, hint="Take the picture from straight above.")
     return ["\t".join(piece.text.strip() for piece in line) for line in lines]
 

@@ -220,7 +220,7 @@ class Suspect:
         for each in value if isinstance(value, list | tuple) else [value]:
             for word in _words(each) if isinstance(each, str) else ():
                 if word.isalpha() and len(word) > 2 and word not in held | {"true", "false", "yes"}:
-                    return f"{word!r} of the result stands nowhere in the table: copy the answer from it"
+                    return f"{word!r} of the result is nowhere in the table: copy the answer from it"
         return ""
 
 

@@ -196,7 +196,7 @@ def value_of(program: str, tables: Sequence[Table]) -> Calculated:
     if not fault and value is None:
         fault = "it has no step"
     elif not fault and not isinstance(value, str) and not math.isfinite(value):
-        fault = "it comes to no finite number"
+        fault = "the result is not a finite number"
     return Calculated(value, fault)
 
 

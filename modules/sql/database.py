@@ -212,7 +212,7 @@ def _why(column: Column) -> str:
     if meaning.kind == "code" and len(set(map(len, filter(None, column.cells)))) > 1:
         return "its codes are no numbers"
     is_partial = meaning.kind == "period" and not meaning.unit
-    return "its dates are told in part" if is_partial else meaning.why
+    return "its dates are only partly given" if is_partial else meaning.why
 
 
 def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:

@@ -54,7 +54,7 @@ class SqlQuery(Module):
         if other and named == "w" and not re.search(r"\bw\b", query, re.IGNORECASE):  # it means the only one
             result = run_sql(tables, _calling(other[1], query), timeout=self.timeout)
         if not result.ok:
-            hint = f"Write one SELECT over {named}; names of several words stand in double quotes."
+            hint = f"Write one SELECT over {named}; put names of several words in double quotes."
             raise StepRejected(result.failure, hint=hint)
         rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
         return Table(list(result.columns), rows)

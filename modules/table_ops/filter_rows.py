@@ -87,7 +87,7 @@ def rows_where(condition: str, table: Table) -> list[bool]:
     reader = _ConditionReader(condition, table)
     held = reader.any_of()
     if reader.word is not None:
-        raise StepRejected(f"the condition goes on with {reader.here}, which is not understood")
+        raise StepRejected(f"the condition continues with {reader.here}, which is not understood")
     return held
 
 

@@ -43,7 +43,7 @@ def whole_choice(text: str, *names: str) -> str:
     inside = text[start:end].strip(AROUND)
     if _GOES_ON.match(text, end):
         more = text[end:].partition("\n")[0].lstrip(")")
-        raise StepRejected(f"the reply goes on after its call of f_{names[0]}: {more[:_SHOWN]!r}")
+        raise StepRejected(f"the reply continues after its call of f_{names[0]}: {more[:_SHOWN]!r}")
     if any(normal(text[start:end].strip(AROUND)) != normal(inside) for start, end in calls):
         raise StepRejected(f"the reply calls f_{names[0]} twice, with different arguments")
     return inside

@@ -213,7 +213,7 @@ def test_a_module_is_shown_with_its_keys_and_parameters(sh: Command) -> None:
 def test_a_planner_is_shown_with_its_parameters(sh: Command) -> None:
     shown = sh("list planners one_shot").out
     assert re.search(r"^one_shot: Shows .*\nFile: .*/planners/one_shot\.py\nSource: shipped$", shown, re.M)
-    assert "Parameters, besides those of all planners (" in shown and "  shortlist: int = 40\n" in shown
+    assert "Parameters, not those of all planners (" in shown and "  shortlist: int = 40\n" in shown
     assert "\n\nIf a plan was refused " in shown  # the rest of the docstring
     told = sh("list planners fixed --json").json
     plan = {"name": "plan", "type": "str | list[str | dict[str, Any]]"}
@@ -238,7 +238,7 @@ def test_what_others_bring_is_listed_with_its_distribution_and_what_is_wrong(sh:
         "leaving": "'weather_tools.leaving:Leaving' ends Python when it is imported (sys.exit).",
         "misspelt": "'weather_tools:Wether' fails when imported: AttributeError: ",
         "needy": "'weather_tools.needy:Needy' needs the package 'a_package_that_nobody_has'. pip install ",
-        "row_lookup": "the name stands for that of Chameleon",
+        "row_lookup": "the name is a short form of Chameleon",
     }.items():
         assert errors.pop(name).startswith(told)
     assert not errors

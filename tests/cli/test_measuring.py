@@ -207,7 +207,7 @@ def test_tables_under_a_key_and_uneven_ones(sh: Command, tmp_path: Path) -> None
     assert figures(sh, "recall q.jsonl q.jsonl")["recall@1"] == 1.0
     write_rows(tmp_path / "other.jsonl", [rows[0], {**rows[1], "table": {**table, "caption": "x"}}])
     told = sh("recall other.jsonl q.jsonl").complaint
-    assert "row 2: the table_id 'a' stands for another table too" in told
+    assert "row 2: the table_id 'a' is the name of another table too" in told
 
 
 @needs_data

@@ -207,7 +207,7 @@ def test_cases_without_statutes_do_not_begin(loopback: Start, command: Command, 
     cases, out = write_rows(tmp_path / "cases.jsonl", CASES), tmp_path / "out"
     outcome = command("eval", "sara", str(cases), *ASKED, "--out", str(out))
     assert outcome.code == 1 and not out.exists() and not server.requests
-    assert "3 cases have no statutes beside them, such as s12_a_1_pos" in outcome.told
+    assert "3 cases have no statutes next to them, such as s12_a_1_pos" in outcome.told
     assert "statute_retriever is given none" in outcome.told
     assert "Put statutes.json (names to texts) beside the cases" in outcome.told
 

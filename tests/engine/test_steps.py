@@ -178,7 +178,7 @@ def told(looks: Module, shows: Module) -> Any:
         (NO, ["cache.*"], Does(context_of), f"looks ({NO_INPUT})"),
         (WebError(f"no way to {PATH}", where="10.0.0.7"), [], Shows(), "caption (the web gave no answer)"),
         (MissingPackage(f"no {PATH}", hint="pip"), [], Shows(), "caption (it is not installed here)"),
-        (StepRejected("no table"), [], Shows(), "caption (it came to no usable result)"),
+        (StepRejected("no table"), [], Shows(), "caption (it gave no usable result)"),
         (RuntimeError("401 for key sk-0123456789abcdef"), [], Shows(), "caption (it failed)"),
         (OSError(2, "No such file or directory", PATH), [], Shows(), "caption (it failed)"),
     ],

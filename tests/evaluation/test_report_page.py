@@ -177,7 +177,7 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
         "Writes cache.look.",
         "Writes input.question: asked anew",
         "Writes cache.more: a; b",
-        "dropped: it ran beside a step that failed",
+        "dropped: it ran at the same time as a step that failed",
         "Ended: answered",
     ):
         assert told in text

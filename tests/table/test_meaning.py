@@ -96,7 +96,7 @@ def test_units_of_a_neighbor_notes_and_data_frames() -> None:
     net = Table(["Net", "Gross", "By", "Currency", "Users"], rows)
     kinds = [column.meaning.kind for column in net.columns]
     assert kinds == ["unclear", "unclear", "text", "text", "number"]
-    assert net.take_columns([0, 2]).columns[0].meaning.why == "its units stand in another column"
+    assert net.take_columns([0, 2]).columns[0].meaning.why == "its units are in another column"
     assert parts.take_rows([0, 1]).columns[1].meaning.unit == "g"
     table = Table(["Name", "Price"], [["a", "$5"], ["b", "TBD"], ["c", "7"]])
     taken = "Price: figures without a unit, such as 7, are taken as $"

@@ -68,7 +68,7 @@ def test_values_are_plain_text_merged_cells_filled_and_formats_kept() -> None:
     assert (table.caption, table.header) == ("Sales", ("Land", "2023 Q1", "2023 Q2"))
     assert table.rows == (("North", "1", "2"), ("North", "3", "4"), ("S", "5", ""))
     assert "merged cells are filled: Land, 2023, North" in table.notes
-    assert "a figure of merged cells stands once: 5" in table.notes
+    assert "a figure of merged cells counts once: 5" in table.notes
     rows = [["Item", "Share", "ZIP", "SSN"], ["Pen", 0.125, 2116, 12345678], ["Cup", -1.2, "x", 1.5]]
     table = read_table(workbook(format, S=rows))
     assert table.rows == (("Pen", "12.5%", "02116", "012-34-5678"), ("Cup", "-120%", "x", "1.5"))
