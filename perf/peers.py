@@ -8,22 +8,17 @@ times and then answers: six turns and five tool calls.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator
-from itertools import chain, count, pairwise, repeat
-from pathlib import Path
+from itertools import chain, count, repeat
 from typing import Any, TypedDict
 
-os.environ |= {"HAYSTACK_TELEMETRY_ENABLED": "False", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
 
 import dspy
 import smolagents
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool
-from haystack import Pipeline, component, tracing
-from haystack.components.builders import PromptBuilder
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
@@ -35,11 +30,10 @@ from pydantic_ai.messages import ModelResponse as TypedResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from workload import ALL, PLANNER, PLANNING, QUESTION, REPLY, STEPS, SYSTEM, InstantChat, parse, work
 
-PACKAGES = ("langgraph", "langgraph-checkpoint-sqlite", "haystack-ai", "pydantic-ai-slim", "openai-agents")
+PACKAGES = ("langgraph", "langgraph-checkpoint-sqlite", "pydantic-ai-slim", "openai-agents")
 PACKAGES += ("dspy", "smolagents")
 Run = Callable[[int], None]
 CHAT = InstantChat()
-logging.getLogger("haystack").setLevel(logging.ERROR)
 
 
 def each(once: Callable[[], Any]) -> Run:
@@ -111,84 +105,6 @@ def langgraph(*, asks: bool = False, checkpointer: Any = None) -> Run:
         assert len(compiled.invoke({"question": QUESTION}, config)["found"]) == len(STEPS)
 
     return each(once)
-
-
-# Haystack: a pipeline of six components, one after another.
-
-
-@component
-class Works:
-    @component.output_types(question=str, found=dict[str, str])
-    def run(self, question: str, found: dict[str, str] = {}) -> dict[str, Any]:  # noqa: B006
-        return {"question": question, "found": found | {str(len(found)): work(question, found)}}
-
-
-@component
-class Generates:
-    @component.output_types(reply=str)
-    def run(self, prompt: str) -> dict[str, Any]:
-        return {"reply": parse(REPLY) if prompt else ""}
-
-
-def haystack(tracer: tracing.Tracer | None = None) -> Run:
-    pipeline = Pipeline()
-    for name in ALL:
-        pipeline.add_component(name, Works())
-    for before, after in pairwise(ALL):
-        pipeline.connect(f"{before}.question", f"{after}.question")
-        pipeline.connect(f"{before}.found", f"{after}.found")
-    return _haystack(pipeline, {PLANNER: {"question": QUESTION}}, tracer)
-
-
-def haystack_prompts() -> Run:
-    pipeline, template = Pipeline(), f"{SYSTEM}\n\n{{{{ context }}}}\n\nQuestion: {{{{ question }}}}"
-    for name in ALL:
-        pipeline.add_component(f"{name}_prompt", PromptBuilder(template))
-        pipeline.add_component(name, Generates())
-        pipeline.connect(f"{name}_prompt.prompt", f"{name}.prompt")
-    for before, after in pairwise(ALL):
-        pipeline.connect(f"{before}.reply", f"{after}_prompt.context")
-    given = {f"{name}_prompt": {"question": QUESTION} for name in ALL}
-    given[f"{PLANNER}_prompt"]["context"] = ""
-    return _haystack(pipeline, given, None)
-
-
-def _haystack(pipeline: Pipeline, given: dict[str, Any], tracer: tracing.Tracer | None) -> Run:
-    def run(plans: int) -> None:
-        tracing.disable_tracing() if tracer is None else tracing.enable_tracing(tracer)
-        for _ in range(plans):
-            assert STEPS[-1] in pipeline.run(given)
-
-    return run
-
-
-class FileSpan(tracing.Span):
-    def __init__(self, tags: dict[str, Any]) -> None:
-        self.tags = tags
-
-    def set_tag(self, key: str, value: Any) -> None:
-        self.tags[key] = value
-
-    def set_content_tag(self, key: str, value: Any) -> None:
-        self.tags[key] = value
-
-
-class FileTracer(tracing.Tracer):
-    """Writes each span, with inputs and outputs, as a line when it ends, like our log."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = path.open("ab", buffering=0)
-
-    @contextlib.contextmanager
-    def trace(
-        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Any = None
-    ) -> Iterator[FileSpan]:
-        span = FileSpan({"operation": operation_name, **(tags or {})})
-        yield span
-        self.file.write((json.dumps(span.tags, default=str) + "\n").encode())
-
-    def current_span(self) -> None:
-        return None
 
 
 # Without a plan: six calls, one after another.

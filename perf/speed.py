@@ -33,9 +33,9 @@ release.
 TAIL = """
 ## What is like for like
 
-The plain loop, own modules, LangGraph and Haystack call the same function in each of six steps, in one
-process. LangGraph and Haystack keep nothing unless a checkpointer or a tracer is given: LangGraph with
-checkpoints in SQLite, and Haystack with spans in a file, are closest to the event log. Checkpoints hold the
+The plain loop, own modules and LangGraph call the same function in each of six steps, in one
+process. LangGraph keeps nothing unless a checkpointer is given: with checkpoints in SQLite it is closest to
+the event log. Checkpoints hold the
 whole state after each step and are committed to a database; the log holds the changes of each step, and hands
 each line to the operating system. Prompt modules do more in a step than the bare chat model does: they
 render a template that no value can break out of, detect equal questions in flight, keep a budget,

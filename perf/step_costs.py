@@ -163,9 +163,6 @@ def measured(folder: Path, rounds: int, seconds: float) -> dict[str, UnitCost]:
             "LangGraph, chat model, checkpoints in SQLite": peers.langgraph(
                 asks=True, checkpointer=checkpoints
             ),
-            "Haystack Pipeline": peers.haystack(),
-            "Haystack Pipeline, spans in a file": peers.haystack(peers.FileTracer(folder / "spans.jsonl")),
-            "Haystack PromptBuilder and generator": peers.haystack_prompts(),
             "LCEL: prompt, chat model, parser": peers.lcel(),
             "DSPy Predict": peers.dspy_predict(),
             "smolagents ToolCallingAgent, six turns": peers.smol(),
