@@ -181,7 +181,7 @@ def test_a_plan_is_approved_at_the_terminal(place: Path) -> None:
     assert shown.count("Run it?") == 2 and "\x1b[1mwritten\x1b[0m\n" in shown
 
 
-@pytest.mark.parametrize(("mode", "value"), [("plan", '"$read" (what'), ("step", '"$read" = "a text"')])
+@pytest.mark.parametrize(("mode", "value"), [("plan", '"$read" (the result'), ("step", '"$read" = "a text"')])
 def test_a_step_is_refused_at_the_terminal(place: Path, mode: str, value: str) -> None:
     code, shown = at_terminal([*ASK, "--approve", mode], place, "n")
     assert code == 3 and not (place / "written").exists()

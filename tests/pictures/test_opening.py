@@ -4,6 +4,7 @@ import base64
 import hashlib
 import random
 import sys
+from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise, product
 from pathlib import Path
@@ -21,9 +22,11 @@ from chameleon import Declined, State
 from chameleon.errors import InputError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
+from chameleon.pictures import opening
 from chameleon.pictures.opening import Attachment, check_picture, read_picture
 from chameleon.pictures.pieces import UNTOLD, Piece, lines_are_told, lines_of, rectangle, text_of, tilt_of
 from chameleon.pictures.tilt import measured
+from chameleon.sandbox.bounded import Bounds
 from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near
 from tests.pictures.tilted import DRAWINGS, NARROW, asked
 
@@ -265,3 +268,12 @@ def test_tilted_pictures_are_answered_rightly_or_declined(name: str, angle: floa
         rows = [" ".join(cell for cell in row if cell) for row in drawing.rows]
         lines = cache["detected_text"].replace("$ ", "$").split("\n")
         assert len(set(rows) & set(lines)) * 2 > len(rows)
+
+
+def test_a_picture_that_takes_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Image.new("L", (4000, 4000)).save(tmp_path / "a.jpg", progressive=True)
+    data = (tmp_path / "a.jpg").read_bytes()
+    (tmp_path / "a.jpg").write_bytes(data[:-2] + data[data.rindex(b"\xff\xda") : -2] * 1_000 + data[-2:])
+    monkeypatch.setattr(opening, "called", partial(opening.called, bounds=Bounds(part=0.3)))
+    with pytest.raises(InputError, match=r"a\.jpg: reading it takes more than 0 seconds"):
+        read_picture(tmp_path / "a.jpg")

@@ -171,7 +171,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
         (entry("many"), "more than 1,000 tools"),
         (entry("new version"), "could not start"),
         (entry("twice"), "come to the name a_b"),
-        (entry(use="x:y"), "have no 'use'"),
+        (entry(use="x:y"), "no 'use'"),
     ],
 )
 def test_what_cannot_be_made_says_why(folder: Path, server: Any, told: str, caplog: Any) -> None:
