@@ -52,3 +52,22 @@ def test_helpers_are_few_functions_are_used_and_docstrings_begin_with_a_verb() -
         used.update(re.findall(r"\w+", template.read_text(encoding="utf-8")))
     assert [place for place, name, here in public if used[name] <= here] == []
     assert private <= 0.2 * functions and sum(verbs) >= 0.6 * len(verbs)
+
+
+# What never occurs in httpx, inspect_ai and the like.
+NEVER = re.compile(
+    r"\b(?:anew|as far as|in the place of|of (?:ours|theirs)|(?:that|what|which|it) stands|one[’']s own"
+    r"|(?:is|are) told|came? to no)\b",
+    re.IGNORECASE,
+)
+
+
+def test_prose_has_no_construction_that_native_speakers_do_not_use() -> None:
+    texts = [
+        (f"{path}:{node.lineno}", node.value)
+        for path, tree in trees(*SHIPPED)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    texts += [(path.name, path.read_text("utf-8")) for path in (ROOT / "docs").glob("[!p]*.md")]
+    assert [(place, found[0]) for place, text in texts if (found := NEVER.search(text))] == []

@@ -139,7 +139,7 @@ def _notes(inventory: Inventory) -> Iterator[Obstacle]:
 
 
 def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
-    lacking = ", but for what is told below" if found else ""
+    lacking = ", except for the notes below" if found else ""
     verdict = "cannot run here" if any(each.stops for each in found) else f"is fine{lacking}"
     asks = "asks a model" if inventory.needs_model else "asks no model"
     echo(f"{harmless(inventory.name)} {verdict}: {counted(len(inventory.cards), 'module')}, it {asks}.")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Weights = Literal["given", "rank"]
 Structured = Literal[True, False, "auto"]
 FOR_GOOD = (AuthFailed, ContextTooLong, NoModel, RateLimited)  # rephrasing the request does not help
-_IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is told or shown here."
+_IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is described or shown here."
 _MAX_FAULT_CHARS = 500
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may never end."
 

@@ -21,7 +21,7 @@ class LangChainTool(Module):
     """Runs a LangChain tool.
 
     Its name, description and arguments are those of the tool, without what an agent of LangChain injects. An
-    async tool runs as a coroutine. A `ToolException` is told to the model, as `StepRejected` is. The output
+    async tool runs as a coroutine. A `ToolException` is reported to the model, as `StepRejected` is. The output
     is what the tool says to a model.
 
     - `tool`: the `BaseTool`.

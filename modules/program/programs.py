@@ -128,7 +128,7 @@ def _sets_ans(block: str) -> bool:
 
 
 class ProgramVerifier(Module):
-    """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
+    """Checks that the program runs and sets `ans`; a bad one is rewritten. Follows program_generator."""
 
     reads = (
         "cache.program, input.question, input.table?, input.tables?, input.choices?, "

@@ -21,7 +21,7 @@ _ENDINGS = ("", ".txt", ".md", ".text")
 _NUMBERED = re.compile(r"(?:section|sec|s|§)?[ _.-]*([0-9]+[A-Za-z]{0,3}(?:[.-][0-9]+)*)", re.IGNORECASE)
 _TOLD = 3
 _LAYOUT = (
-    'Sections begin with lines such as "§12. Fees" or "Section 12. Fees", and what stands in them with '
+    'Sections begin with lines such as "§12. Fees" or "Section 12. Fees", and their parts with '
     'labels such as (a), (1), (A): "Article 1" with "1." and "2." is not understood.'
 )
 

@@ -141,7 +141,7 @@ class _Parser:
             self.stack[-1].node.parts.append(line)
             return
         if not best.fits or sends_on:
-            self._trouble(line, f"({labels[0]}) is not the next of a series that it stands in")
+            self._trouble(line, f"({labels[0]}) is not the next of its series")
         del self.stack[best.depth + 1 :]
         if self.stack[-1].inner is None:
             self.stack[-1].inner = line.indent

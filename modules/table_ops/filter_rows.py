@@ -176,7 +176,7 @@ class _ConditionReader:
         read = self.parts[begun : self.at]
         value = self.text[read[0].start() : read[-1].end()] if read else ""
         if not value or _TWO_AT_ONCE.search(value) or (relation in _ORDERS and _AND_OR.search(value)):
-            raise StepRejected(f"what stands after '{name} {relation}' is no value: {value[:60]!r}")
+            raise StepRejected(f"the text after '{name} {relation}' is no value: {value[:60]!r}")
         return value
 
     def _another_follows(self) -> bool:

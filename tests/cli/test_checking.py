@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 def test_what_a_run_does_without_is_told_and_is_no_failure(sh: Command) -> None:
     outcome = sh("check mine.yaml")
     assert (outcome.code, outcome.err) == (0, "")
-    assert "mine is fine, but for what is told below: 3 modules, it asks no model." in outcome.out
+    assert "mine is fine, except for the notes below: 3 modules, it asks no model." in outcome.out
     assert "Will be done without shop: SHOP_KEY is not set. Set it." in outcome.out
     assert "Will be done without scales: SHOP_KEY is not set." in outcome.out
     assert sh("ask 'How much?' --inventory mine.yaml").code == 0

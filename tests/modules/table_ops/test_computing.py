@@ -68,7 +68,7 @@ after 'Rank >' | Rank >
 '20 and' | Points > 20 and
 'x or Pontz > 3' | Rank = x or Pontz > 3
 not closed before its end | (Rank = 1
-goes on with ')' | Rank = 1)
+continues with ')' | Rank = 1)
 begins at | __import__('os').system('id')
 """
 FAULTS = [*((condition, STAGES, named) for condition, named in grouped(_FAULTS)), ("", STAGES, "its end")]
