@@ -21,8 +21,8 @@ class LangChainTool(Module):
     """Runs a LangChain tool.
 
     Its name, description and arguments are those of the tool, without what an agent of LangChain injects. An
-    async tool runs as a coroutine. A `ToolException` is reported to the model, as `StepRejected` is. The output
-    is what the tool says to a model.
+    async tool runs as a coroutine. A `ToolException` is reported to the model, like a `StepRejected`. The
+    output is the tool's text for a model.
 
     - `tool`: the `BaseTool`.
     """
