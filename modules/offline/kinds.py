@@ -444,6 +444,11 @@ class Kinds(Question):
         if not marks or pair is None:
             return
         parts, others = pair
+        asked = self.wanted.value if self.wanted is not None else None
+        if asked is None and self.names_rows and self.sheet.key is not None:
+            asked = self.sheet.key.index
+        if not (asked is None or self.is_truth or asked in parts[0].columns):
+            return  # which city of Portugal or France has the most: neither country
         if isinstance(parts[0], Dates) and not self.is_truth and self.asks != "when" and not self.has("part"):
             return  # which members took less in 2021 than in 2018
         names = tuple(map(self._name_of, parts))

@@ -209,7 +209,7 @@ def test_cases_without_statutes_do_not_begin(loopback: Start, command: Command, 
     assert outcome.code == 1 and not out.exists() and not server.requests
     assert "3 cases have no statutes next to them, such as s12_a_1_pos" in outcome.told
     assert "statute_retriever is given none" in outcome.told
-    assert "Put statutes.json (names to texts) beside the cases" in outcome.told
+    assert "Put statutes.json (names to texts) next to the cases" in outcome.told
 
 
 def test_strategies_by_ways_to_ask(loopback: Start, command: Command, cases: Path, tmp_path: Path) -> None:

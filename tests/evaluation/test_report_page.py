@@ -136,7 +136,7 @@ def test_a_page_replaces_only_a_page(runs: tuple[Run, Run], tmp_path: Path) -> N
     with pytest.raises(InputError, match="cannot be written"):
         page_of(*runs, folder=tmp_path)
     (tmp_path / ".bashrc").write_text("precious")
-    with pytest.raises(InputError, match="is no page of ours"):
+    with pytest.raises(InputError, match="not a page written by"):
         write_page(runs, [], tmp_path / ".bashrc")
     assert (tmp_path / ".bashrc").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".bashrc", "again.html", "page.html"]

@@ -320,6 +320,6 @@ def test_ask_and_report_write_the_page(command: Command, tmp_path: Path, monkeyp
     assert command("report", "a.jsonl", "--html", "b.html").code == 0
     assert Path("a.html").read_text("utf-8") == Path("b.html").read_text("utf-8")
     assert "--html FILE" in command("report", "a.jsonl").err
-    assert "there is no page of ours" in command(*asked, "--html", "t.csv").err
+    assert "not a page written by Chameleon" in command(*asked, "--html", "t.csv").err
     with EventLog("empty.jsonl"), pytest.raises(InputError, match="there is no run to show"):
         write_run_page([], "c.html")

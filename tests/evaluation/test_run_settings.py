@@ -55,7 +55,7 @@ class Folder:
         outcome = self.run(*options)
         assert outcome.code == 1 and not outcome.out
         before, _, told = outcome.err.splitlines()[-1].partition("the folder was made with other settings: ")
-        assert before == f"chameleon: {self.out}: " and "Give all as it was to go on, " in told
+        assert before == f"chameleon: {self.out}: " and "Use the same settings to resume" in told
         return told.partition("Give all")[0].rstrip(". ")
 
     @property

@@ -98,7 +98,7 @@ TWO = "What do two staplers cost?"
         ("How much is the desk lamp?", 'ans = float(df["Price"].max() - 1)', "names 'Desk lamp', and"),
         ("How many items are there?", 'ans = df["Item"].max()', "asks for a number"),
         ("Which item is cheapest?", 'ans = float(df["Price"].min())', "asks for a name"),
-        ("Who sells them?", 'ans = "Sold by " + df["Item"].iloc[0]', "'sold' of the result stands nowhere"),
+        ("Who sells them?", 'ans = "Sold by " + df["Item"].iloc[0]', "'sold' of the result is nowhere"),
         ("Is the stapler cheap?", 'ans = float(df["Price"].iloc[2]) or "Stapler"', 'by "yes" or "no"'),
     ],
 )
