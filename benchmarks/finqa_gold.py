@@ -18,6 +18,7 @@ class FinqaGold(Finqa):
 
     name = "finqa_gold"
     known_by = ()  # it must be named
+    published_as = "finqa"
 
     def given(
         self, question: str, lines: Lines, passages: list[dict[str, str]], facts: Sequence[str] | None

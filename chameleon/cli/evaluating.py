@@ -130,12 +130,13 @@ class EvalRun:
                     traces.end(result.id, scores_of(result, benchmark.name))
                 progress.show(tally.all.n, lambda: running(tally, spending.usage))
 
+            is_scripted = str(self.options.model or "").startswith("scripted:")  # its replies have an order
             evaluation = Evaluation(
                 self.executor,
                 self.data.new_scorer(),
                 benchmark,
                 run_dir=run_dir,
-                workers=max(1, min(self.options.workers, len(self.problems))),
+                workers=1 if is_scripted else max(1, min(self.options.workers, len(self.problems))),
                 spending=spending,
                 on_event=on_event,
                 on_result=on_result,

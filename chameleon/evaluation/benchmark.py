@@ -183,6 +183,7 @@ class Benchmark(Described):
     scorers: ClassVar[Mapping[str, type[Scorer]]]
     id_key: ClassVar[str] = "id"
     known_by: ClassVar[tuple[AbstractSet[str], ...]] = ()
+    published_as: ClassVar[str] = ""  # whose published rows it has, if not its own
     picture_folders: ClassVar[tuple[str, ...]] = ()
     picture_key: ClassVar[str] = ""
     takes_tables: ClassVar[bool] = False
@@ -300,5 +301,7 @@ class Benchmark(Described):
     def _published_file(self) -> Mapping[str, Any]:
         from chameleon.yaml_text import read_yaml
 
-        file = resources.files("chameleon.benchmarks").joinpath("published", f"{self.name}.yaml")
+        file = resources.files("chameleon.benchmarks").joinpath(
+            "published", f"{self.published_as or self.name}.yaml"
+        )
         return {**read_yaml(file.read_text("utf-8"))} if file.is_file() else {}

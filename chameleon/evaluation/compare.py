@@ -167,9 +167,10 @@ def _published(arm: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, st
     if printed is None:
         return {"published": "", "to published": ""}
     figures = list(found.get("figures", {}).values())  # of a grading rule, the first
-    ours = figures[0] if figures and share is not None else ours
-    away = "" if ours is None else f"{100 * ours - printed:+.2f}"
-    return {"published": f"{printed:+.1f}" if share is None else f"{printed:.2f}", "to published": away}
+    is_graded = bool(figures) and share is not None
+    ours = figures[0] if is_graded else None if ours is None else 100 * ours
+    away = "" if ours is None else f"{ours - printed:+.2f}"
+    return {"published": f"{printed:+.2f}" if share is None else f"{printed:.2f}", "to published": away}
 
 
 def _written(value: float | None, form: str = ",", times: float = 1) -> str:

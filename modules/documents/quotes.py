@@ -24,7 +24,7 @@ _SCALES = {"thousand": 10**3, "million": 10**6, "mio": 10**6, "mn": 10**6} | {
 _FIGURE = re.compile(
     r"(?<![\w.])(?:(?P<clock>\d\d?:\d\d)(?!\d)"
     r"|(?P<digits>[1-9]\d{0,2}(?:[ '\u2007\u2009\u202f]\d{3})+(?![\d.,]*\d)"
-    rf"|\d(?:[\d.,]*\d)?|\.\d+)(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?)",
+    rf"|\d(?:[\d.,]{{0,28}}\d)?|\.\d{{1,28}})(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?)",
     re.IGNORECASE,
 )
 _POINT = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d*\.?\d+")  # 1,234.5
@@ -82,9 +82,11 @@ def fault_of_numbers(
     """
     numbers = {number for text in known for readings in _numbers(text) for number in readings}
     for found in _EQUATION.finditer(solution):
-        (result, *_), *_ = _numbers(found[2])
+        result = next((first for first, *_ in _numbers(found[2])), None)
+        if result is None:
+            continue  # "Q4"
         is_share = _SHARE.match(found[2]) is not None  # 0.095 is 9.5 %
-        for value in _values(found[1], numbers | FREE):
+        for value in _values(found[1], numbers):
             if _is_near(value, result) or (is_share and _is_near(100 * value, result)):
                 numbers |= {result, value}
     stated = [first for first, *_ in _numbers(answer) if first not in free]
@@ -136,7 +138,7 @@ def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
                 return -calculated(node.operand)
             case ast.Constant(value=int() | float() as number):
                 figure = Fraction(str(number))
-                if any(_is_near(each, figure) for each in known):
+                if any(_is_near(each, figure) for each in known | FREE):
                     return figure
         raise ValueError("no calculation with known numbers")
 
@@ -146,8 +148,14 @@ def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
     for text in dict.fromkeys((signs, _PERCENT.sub("/100", signs))):
         parts = _UNIT.sub("", text).split()[-_MOST_PARTS:]
         for start in range(len(parts)):  # a sentence may begin before it
-            with suppress(SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
-                yield calculated(ast.parse(" ".join(parts[start:]), mode="eval").body)
+            with suppress(SyntaxError, ArithmeticError, ValueError, RecursionError, MemoryError):
+                tree = ast.parse(" ".join(parts[start:]), mode="eval").body
+                value = calculated(tree)
+                figures = [Fraction(str(n.value)) for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+                if any(
+                    _is_near(each, figure) for each in known for figure in figures
+                ):  # not of 6 and 7 alone
+                    yield value
                 break
 
 

@@ -112,7 +112,8 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     """Return each table that was read: its source, the whole table, and the part that was read."""
     asked = _asked(state)
     chain = state.cache.get("chain") or ()
-    joined = {link["args"]["table"] for link in chain if "table" in link.get("args", ())}
+    args = [link.get("args", {}) for link in chain]
+    joined = {name for each in args for name in (each.get("table"), *each.get("tables", ()))}
     if chain:
         asked = [each for place, each in enumerate(asked) if not place or each[0]["table"] in joined]
     wholes, tables = [table for _, table in asked], state.tables

@@ -449,6 +449,8 @@ class Kinds(Question):
             asked = self.sheet.key.index
         if not (asked is None or self.is_truth or asked in parts[0].columns):
             return  # which city of Portugal or France has the most: neither country
+        if self.asks in ("who", "where") and self.sheet.columns[parts[0].columns[0]].kind != "text":
+            return  # who has more in 2023 than in 2024: neither year
         if isinstance(parts[0], Dates) and not self.is_truth and self.asks != "when" and not self.has("part"):
             return  # which members took less in 2021 than in 2018
         names = tuple(map(self._name_of, parts))

@@ -1,7 +1,5 @@
 """Case studies of the papers over scripted replies: plan or chain as printed, and the printed answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -105,6 +105,7 @@ def test_the_ceiling(loopback: Start, command: Command, tmp_path: Path) -> None:
     done = command("compare", "finqa_methods", str(data), "--arm", "cot,gold", *asks[2:4], "--store", "off")
     whole, gold = (request["messages"][-1]["content"] for request in server.requests[-2:])
     assert "dues rose" in whole and case.rstrip() in gold and "of finqa_gold" in done.out
+    assert re.search(r"gold .* 72\.50 .* \+27\.50", done.out), done.out
 
 
 HTML = """<h1>Skerry Port</h1><h2>1 Port</h2><p>The town owns the port. The crane was painted.</p>

@@ -56,7 +56,7 @@ class Folder:
         assert outcome.code == 1 and not outcome.out
         before, _, told = outcome.err.splitlines()[-1].partition("the folder was made with other settings: ")
         assert before == f"chameleon: {self.out}: " and "Use the same settings to resume" in told
-        return told.partition("Give all")[0].rstrip(". ")
+        return told.partition("Use the same")[0].rstrip(". ")
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Questions over tables of the same columns, without a model: answered where it is sure what several mean."""
 
-from __future__ import annotations
-
 import pytest
 
 from chameleon import Executor, Table
@@ -26,6 +24,7 @@ SALES = [
         ("Which branch sold the most units in both years?", "Oslo"),
         ("How many fewer units did Tromso sell in 2024 than in 2023?", "5"),
         ("How many more units did Tromso sell in 2024 than in 2023?", None),  # it sold fewer
+        ("Who sold more in 2023 than in 2024?", None),
         ("How many branches sold lamps in both years?", None),  # in either, or in each?
         ("How many different products were there in 2023 and 2024?", None),
         ("Which branch sold the least units in both years?", None),  # Voss is in one of them alone
