@@ -38,7 +38,11 @@ def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
             conditions.append(CellCondition(found, values))
     joins = list(tree.find_all(exp.Join))
     return Reads(
-        frozenset(each.name.casefold() for each in tree.find_all(exp.Identifier)),
+        frozenset(
+            each.name.casefold()
+            for each in tree.find_all(exp.Identifier)
+            if each.arg_key != "table" and not isinstance(each.parent, exp.TableAlias)  # no alias
+        ),
         tuple(conditions),
         tuple(links),
         is_plain=tree.find(*_OTHERWISE.__args__) is None,

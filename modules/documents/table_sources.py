@@ -37,7 +37,7 @@ class TableRegion:
         rows, columns = self._within(table)
         told: dict[str, Any] = {"of": len(table.rows), "columns": [names[column] for column in columns]}
         if len(rows) <= _MOST_ROWS:
-            told["rows"] = [row + 1 for row in rows]
+            told["rows"] = sorted(row + 1 for row in rows)
         elif len(rows) < len(table.rows):
             told["count"] = len(rows)
         if cells:

@@ -157,6 +157,7 @@ def reads_of(written: str) -> Any:
         ("SELECT Town FROM staff WHERE Name = (SELECT Who FROM shifts WHERE Hours = 7)", [0], [1]),
         ("SELECT Town FROM staff WHERE Name IN (SELECT Who FROM shifts WHERE Rank IN (2,3))", [1, 2], [0, 2]),
         ("SELECT Town FROM staff s WHERE 'inga' = LOWER(s.Name)", [0], ...),
+        ("SELECT shifts.Town FROM staff AS shifts WHERE shifts.Name = 'Ola'", [2], ...),
         ('SELECT Town FROM staff WHERE "Name" = "Ola" OR Name IN ("Lars")', [1, 2], ...),
         ("SELECT s.Town FROM staff s JOIN shifts t USING (Rank) WHERE s.Name = 'Ola'", [2], [2]),
         ("SELECT s.Town FROM staff s JOIN shifts t ON s.Name = t.Who WHERE t.Hours > 5", None, None),
