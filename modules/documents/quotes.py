@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from itertools import pairwise
 
 from chameleon.modules.offline.words import language_of
 
@@ -29,11 +30,10 @@ _FIGURE = re.compile(
 )
 _POINT = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d*\.?\d+")  # 1,234.5
 _COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")  # 1.234,5
-_SHARE = re.compile(r"\D*[\d.,]+\s*%")
+_SHARE = re.compile(r"[^\d%]*[\d.,]+\s*%")
 _PERCENT = re.compile(r"(?<=\d)\s*%")
 _UNIT = re.compile(r"[$€£](?=\d)|(?<=\d)\s*(?:%|€|[^\W\d_]+)(?=\s*[-+*/)]|\s*$)")
 _TIMES = re.compile(r"(?<=[\d)%])\s*(?:x|of)\s*(?=[\d(])")
-_EQUATION = re.compile(r"([^=≈:;\n]*[\d)%][^=≈:;\n]*)[=≈](?=\s*([^=≈;\n]*?\d[^=≈;\n]*))")
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*", "^": " "})
 _OPERATIONS = {
     ast.Add: operator.add,
@@ -81,12 +81,13 @@ def fault_of_numbers(
     in `FREE` without a source, and the answer may use numbers in `free`.
     """
     numbers = {number for text in known for readings in _numbers(text) for number in readings}
-    for found in _EQUATION.finditer(solution):
-        result = next((first for first, *_ in _numbers(found[2])), None)
+    lines = (re.split("[=≈]", line) for line in re.split(r"[;\n]", solution))
+    for left, right in (pair for parts in lines for pair in pairwise(parts)):  # a = b = c is two equations
+        result = next((first for first, *_ in _numbers(right)), None)
         if result is None:
             continue  # "Q4"
-        is_share = _SHARE.match(found[2]) is not None  # 0.095 is 9.5 %
-        for value in _values(found[1], numbers):
+        is_share = _SHARE.match(right[:80]) is not None  # 0.095 is 9.5 %
+        for value in _values(left.rpartition(":")[2], numbers):
             if _is_near(value, result) or (is_share and _is_near(100 * value, result)):
                 numbers |= {result, value}
     stated = [first for first, *_ in _numbers(answer) if first not in free]

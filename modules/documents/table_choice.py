@@ -20,7 +20,7 @@ from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
 
 _AND = r"\s*(?:[,;/&+\n]|\band\b|\bor\b|\s(?=\d))\s*(?:and\s+)?"
-_SPAN = re.compile(r"(\d+)\s*(?:-|–|to)\s*(\d+)")
+_SPAN = re.compile(r"(?<!\d)(\d{1,3})\s*(?:-|–|to)\s*(\d{1,3})(?!\d)")
 _NUMBERS = rf"\d{{1,3}}(?:{_AND}(?:table\s+)?\d{{1,3}})*"
 _REPLY = re.compile(
     r"\W{0,4}(?:(?:the |my )?(?:tables?|numbers?|answer|choice)\b\W{0,4})?"
