@@ -198,6 +198,8 @@ class GridRun:
             most, is_bound = sum(spent, Usage()), any(arm.calls is None for arm in variants)
             cost = "cost unknown" if most.cost is None else f"some {in_dollars(most.cost)}"
             total = f"{'up to' if is_bound else 'some'} {counted(most.calls, 'call')}, {cost}"
+            if any(arm.calls is None and arm.inventory.budget.calls is None for arm in variants):
+                total = "calls and cost unknown, as no budget limits them"
             say(f"Evaluates {arms} over {over} with {with_model}: {total}, less those in the response store.")
         elif all(data.benchmark.name == OWN for data, _ in self.asked.values()):
             say(f"Evaluates {arms} over {over}.")

@@ -89,7 +89,9 @@ def print_report(
         _write_page_of_logs(runs, html)
         return
     summaries = _read_runs(runs)
-    chains = None if chains_of is None else read_run(chains_of)
+    chains = next((run for run in summaries if run.path == chains_of), None)
+    if chains is None and chains_of is not None:
+        chains = read_run(chains_of)
     counts = {run.name: _counted_labels(labels, run) for run in summaries} if labels is not None else {}
     comparisons = Comparison.of(summaries, published=published, chains_of=chains, labels=counts)
     if html is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from chameleon.core.conversation import Turn
 from chameleon.core.events import Failure, RunEnded, RunStarted
-from chameleon.core.llm_module import LLMModule, asking_of
+from chameleon.core.llm_module import LLMModule, asking_of, template_of
 from chameleon.core.prompt import table_text
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InputError
@@ -64,7 +64,9 @@ def most_spent(arm: Arm, problems: Sequence[Problem], model: str) -> Usage:
     inventory, calls = arm.inventory, arm.calls
     calls = len(problems) * ((inventory.budget.calls or 0) if calls is None else calls)
     try:
-        asking = [(asker._template.sections, asking_of(asker).params) for asker in inventory.askers.values()]
+        asking = [
+            (template_of(asker).sections, asking_of(asker).params) for asker in inventory.askers.values()
+        ]
     except ChameleonError:  # a prompt is missing: the arm cannot run
         return Usage()
     if not asking or not calls:

@@ -46,9 +46,10 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     is_list = isinstance(value, list | tuple)
     is_truth, text = isinstance(value, bool), str(value) if is_list or isinstance(value, str) else ""
     is_number = (isinstance(value, int | float) and not is_truth) or read_amount(text) is not None
-    if _NUMBER_ASKED.search(question) and not is_number and not _NUMBER.search(text):
+    asks_number = _NUMBER_ASKED.search(question) is not None
+    if asks_number and not is_number and not _NUMBER.search(text):
         return "the question asks for a number, and the answer has no number"
-    is_one = _NUMBER_ASKED.search(question) is not None and not _EACH.search(question)
+    is_one = asks_number and not _EACH.search(question)
     if is_one and is_list and value and all(read_amount(str(each)) for each in value):
         return f"the question asks for one number, and the answer has {len(value)}: add them up"
     columns = [each for table in tables for each in table.columns if str(value) in each.cells]
@@ -57,7 +58,7 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     is_name = any(each.meaning.kind in ("code", "text") or noun in each.name.lower() for each in columns)
     if named and (is_number or is_truth) and not is_name:
         return "the question asks for a name, and the answer is not one"
-    if is_number and not _NUMBER_ASKED.search(question) and value in (0, "0") and not columns:
+    if is_number and not asks_number and value in (0, "0") and not columns:
         return "nothing in the table fits"
     if _TRUTH_ASKED.search(question) and is_number:
         return 'the question is answered by "yes" or "no"'

@@ -138,13 +138,13 @@ def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Cand
     total" replaces the names. Or it compares two of them ("in 2023 than in 2024"). Spans ("from 2022 to
     2024") do not count, nor does a group that may lack a table.
     """
+    counted, stems = _COUNTED.search(question), language_of(question).stems
     for first in found:
         group = [each for each in found if has_same_columns(first.table, each.table)]
         names = [each.name for each in group]
         if len(group) < 2 or len(set(names)) < len(group):
             continue
         values = differences(names)
-        counted, stems = _COUNTED.search(question), language_of(question).stems
         nouns = [{*stems(each.name)} for each in first.table.columns if not each.meaning.is_number]
         if counted is not None and any(name and name <= {*stems(counted[1])} for name in nouns):
             return None  # ambiguous: branches of both years exist in either year, or in each

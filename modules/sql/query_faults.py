@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from chameleon.text import nearest
 
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns about statements other than queries
 _BETWEEN = exp.Paren | exp.Distinct | exp.Collate | exp.Alias
 _SUMS = exp.Sum | exp.Avg
 _COUNTS = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Neg
@@ -22,7 +23,6 @@ _SHAPING = exp.AggFunc | exp.Cast | exp.Abs | exp.Round | exp.Length | exp.Trim 
 
 def query_tree(sql: str) -> exp.Expr | None:
     """Return the syntax tree of a query in SQLite's dialect, or None if it cannot be parsed."""
-    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns about statements other than queries
     try:
         return sqlglot.parse_one(sql, dialect="sqlite")
     except (sqlglot.errors.SqlglotError, RecursionError):
