@@ -92,7 +92,7 @@ class Hybridqa(TableBenchmark):
             lines = [[cell[0] for cell in row] for row in (table["header"], *table["data"])]
             links = [link for row in table["data"] for cell in row for link in cell[1]]
         except (KeyError, IndexError, TypeError) as problem:
-            raise InputError("this is no table of WikiTables-WithLinks", where=str(file)) from problem
+            raise InputError("this is not a table of WikiTables-WithLinks", where=str(file)) from problem
         page, section = str(table.get("title") or ""), str(table.get("section_title") or "")
         titles = {link: unquote(str(link)).removeprefix("/wiki/").replace("_", " ") for link in links}
         linked = [_passage(title, texts.get(link)) for link, title in titles.items()]

@@ -104,14 +104,14 @@ class Questions(Benchmark):
             gold = gold.strip()
             items = _items(gold)
             gold = items if len(items) > 1 else gold
-        hint = f"Write {DECLINE} where it is to be declined."
+        hint = f"Write {DECLINE} for a question that should be declined."
         if gold is None or gold in ("", []):
             raise InputError("it has no answer", hint=hint)
         if isinstance(gold, str) and gold != DECLINE and gold.casefold() in ("decline", "declined"):
             raise InputError(f"its answer is {gold!r}", hint=hint)
         told = {key: str(row[key]).strip() for key in ("tolerance", "unit") if row.get(key) is not None}
         if (tolerance := told.get("tolerance")) and read_tolerance(tolerance) is None:
-            raise InputError(f"tolerance {tolerance!r} is no number", hint="Write 0.5 or 1%.")
+            raise InputError(f"tolerance {tolerance!r} is not a number", hint="Write 0.5 or 1%.")
         return Problem(
             self.required_id(row),
             input,
@@ -150,7 +150,7 @@ def _place(row: Row, name: str) -> Path:
     folder: Path | None = row["folder"]
     path = (folder or Path()) / Path(name).expanduser()
     if folder is not None and not path.resolve().is_relative_to(folder.resolve()):
-        hint = "Move it there, or name one for all questions when you start the run."
+        hint = "Move it there, or name one for all questions on the command line."
         raise InputError(f"{name} is not in the folder of the questions", hint=hint)
     return path
 

@@ -116,7 +116,7 @@ def case_in(text: str, name: str) -> Row:
     facts, question = (" ".join(filter(None, parts.get(part, []))) for part in ("Text", "Question"))
     asked, _, answer = question.rpartition(" ")
     if not (facts and asked):
-        raise InputError('a case needs "% Text" and "% Question" with lines of comment', where=name)
+        raise InputError('a case needs "% Text" and "% Question", each with comment lines', where=name)
     kind = KINDS[answer not in LABELS]
     return {"id": name, "kind": kind, "text": facts, "question": asked, "answer": answer}
 

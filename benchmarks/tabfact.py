@@ -58,7 +58,7 @@ class Tabfact(TableBenchmark):
                 yield {**row, "statement": row["query"], "label": int(row["label"])}
             elif row.keys() == {"id"}:
                 hint = "Name a file of the release's tokenized_data/, such as test_examples.json."
-                raise InputError("a list of tables has no statements", where=str(path), hint=hint)
+                raise InputError("this is a list of tables, without statements", where=str(path), hint=hint)
             elif self.is_packed(row):
                 channels = self.channels_near(path) if channels is None else channels
                 yield from self.unpacked(str(row["id"]), row["prediction"], channels)

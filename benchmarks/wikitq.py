@@ -73,7 +73,7 @@ class Wikitq(TableBenchmark):
             raise wrong(row, "answer" if "answer" in row else "gold", "a list of texts")
         canon = texts_in(row, "answer_canon") if "answer_canon" in row else None
         if canon is not None and len(canon) != len(gold):
-            raise InputError(f"there are {len(gold)} answers and {len(canon)} canonical values")
+            raise InputError(f"there are {len(gold)} answers but {len(canon)} canonical values")
         return self.over_table(row, tables, gold, canon=canon, question=text_in(row, "question"))
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:

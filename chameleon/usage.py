@@ -137,7 +137,7 @@ class Call:
 def checked_seconds(value: Any) -> float:
     """Return a duration. Raises ValueError if it is not a number of seconds."""
     if not (is_amount(value) and 0 <= value <= MAX_SECONDS):
-        raise ValueError(f"it took {str(value)[:40]} seconds")
+        raise ValueError(f"{str(value)[:40]} seconds is not a valid duration")
     return float(value)
 
 
@@ -148,7 +148,7 @@ def checked_calls(data: Any) -> tuple[Mapping[str, Any], ...]:
         if not isinstance(call.get("args"), dict) or not {"name", "args", "id"} <= call.keys() <= _OF_CALL:
             raise ValueError("a tool call must have name, args and id")
         if not all(isinstance(value, str) for name, value in call.items() if name != "args"):
-            raise TypeError("a tool call has a name, an id or a fault that is not text")
+            raise TypeError("the name, id or fault of a tool call is not text")
     return calls
 
 

@@ -35,7 +35,7 @@ class Branch(Then):
                 hint = 'Write one such as "input.table", "cache.answer" or "model.sees".'
                 raise InventoryError(f"{each!r} is not a key of the state", where="planner branch", hint=hint)
         if len(planners) != 2:
-            what = f"branch takes two planners, with and without the key, not {len(planners)}"
+            what = f"branch takes two planners, one with the key and one without, not {len(planners)}"
             raise InventoryError(what, where="planner branch")
         self.reads = tuple(each for each in self.keys if each != SEES)
         super().__init__(planners)

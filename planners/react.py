@@ -47,7 +47,7 @@ _ANSWER_SO = 'To answer, begin with "Answer:".'
 _MAX_REASON_CHARS = 300
 _ECHO = 3  # words: an answer that ends like the last fault repeats it
 _FAULT = re.compile(
-    r"the list of modules cannot be read|the reply (?:holds no (?:list|answer|plan)|repeats what was wrong)"
+    r"the list of modules cannot be read|the reply (?:has no (?:list|answer|plan)|repeats the same mistake)"
     r"|there is no (?:module|tool) '[^']*'\. (?:Did you|There are)",
     re.IGNORECASE,
 )
@@ -143,7 +143,7 @@ class React(ShowsCards, AsksModel, Planner):
         if valid and valid[-1].plan.names == tuple(step.module for step in last or (Step(FINAL),)):
             return Plan((), self.name)
         if len(valid) > self.max_turns:
-            raise PlanError(f"the model has used all its turns ({self.max_turns}) and has not answered")
+            raise PlanError(f"the model used all its turns ({self.max_turns}) without an answer")
         refused = turns[-1].plan.refused if turns else ""
         since = takewhile(lambda turn: turn.plan.refused, reversed(turns))
         repeats = any(turn.plan.refused.startswith(_TWICE) for turn in since)
@@ -154,14 +154,14 @@ class React(ShowsCards, AsksModel, Planner):
             answer = written.answer_in(reply.text)
             fault, words = refused.partition(". ")[0].split(), answer.rstrip(".").split()
             if not last and (answer in ("", "[]", "{}") or written.is_arguments(answer, inventory)):
-                raise PlanError("the reply holds no answer", hint=_ANSWER_SO)
+                raise PlanError("the reply has no answer", hint=_ANSWER_SO)
             if not last and (why := no_answer(answer)):
                 raise PlanError(why, hint=_ANSWER_SO)
             if not last and says_unknown(answer):
                 raise Declined("the model found no answer", hint=one_line(answer, _MAX_REASON_CHARS))
             is_echo = len(words) > _ECHO < len(fault) and words[-_ECHO:] == fault[-_ECHO:]
             if is_echo or _FAULT.match(answer):
-                raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
+                raise PlanError("the reply repeats the same mistake", hint=_ANSWER_SO)
             if self.checked and not last:
                 answer = alone(answer, state.executed[-1].output if valid else None)
                 if why := self._unverified(answer, state):
@@ -170,7 +170,7 @@ class React(ShowsCards, AsksModel, Planner):
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(valid) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
-            raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
+            raise PlanError(f"it called tools in all {self.max_turns} turns without an answer", hint=hint)
         if len(valid) > 1 and valid[-1].plan.steps == steps and valid[-1].came_to_the_same(valid[-2]):
             raise Declined(_TWICE) if repeats else PlanError(_TWICE, hint=_ANSWER_NOW)
         return Plan(steps, self.name)
@@ -269,7 +269,7 @@ class React(ShowsCards, AsksModel, Planner):
                 return ()
             if not (is_native or is_named or written.LIKE_A_CALL.search(text)):
                 return ()
-            hint = f"Call it as your tool. {_ANSWER_SO}" if is_native else _ANSWER_SO
+            hint = f"Call it as a tool. {_ANSWER_SO}" if is_native else _ANSWER_SO
             raise PlanError(problem.what, hint=f"{problem.hint} {hint}".strip()) from None
 
     def _prompt(

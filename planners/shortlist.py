@@ -112,7 +112,7 @@ class ShowsCards:
 @cache
 def _warn_about_words() -> None:
     """Warn once per process what a shortlist without embeddings cannot find."""
-    what = "modules are chosen only by words: a card that uses other words is not found"
+    what = "modules are chosen by words only: a card with other words is not found"
     _log.warning('%s. pip install "chameleon-compose[embeddings]", or set `embeddings: none`', what)
 
 

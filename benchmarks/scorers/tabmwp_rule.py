@@ -90,7 +90,7 @@ def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
 def known_choices(problem: Problem) -> Sequence[str]:
     """Return the choices of a problem, () for a free answer. Raises `InputError` if they are unknown."""
     if "choices" not in problem.detail:
-        what = "the choices of this multiple-choice question are not known, and the scoring rule needs them"
+        what = "the scoring rule needs the choices of this question, and they are missing"
         hint = "Score against a file that holds the choices."
         raise InputError(what, where=f"problem {problem.id}", hint=hint)
     return problem.detail["choices"] or ()

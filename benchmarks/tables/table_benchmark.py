@@ -144,7 +144,7 @@ def read_csv(file: Path, **form: Any) -> list[list[str]]:
         try:
             return list(csv.reader(text, **form))
         except csv.Error as problem:
-            raise InputError(f"this is no table: {problem}", where=str(file)) from problem
+            raise InputError(f"this is not a table: {problem}", where=str(file)) from problem
 
 
 def read_object(file: Path) -> Mapping[str, Any]:
@@ -152,7 +152,7 @@ def read_object(file: Path) -> Mapping[str, Any]:
     try:
         data = json.loads(file.read_text("utf-8"))
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"this is no JSON: {problem}", where=str(file)) from problem
+        raise InputError(f"this is not JSON: {problem}", where=str(file)) from problem
     if not isinstance(data, dict):
-        raise InputError("this is no JSON object", where=str(file))
+        raise InputError("this is not a JSON object", where=str(file))
     return data

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DATA = Argument(
     ..., metavar="DATA", help="Your questions (CSV, Excel, JSON lines), or a benchmark's release."
 )
-RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` has written.")
+RUNS = Argument(..., metavar="RUN…", help="Folders that `eval --out` wrote.")
 RUNS_OR_LOGS = Argument(
     ..., metavar="RUN|LOG…", help="Folders of `eval --out`, or logs of `ask` and `chat` for a page."
 )
@@ -120,7 +120,7 @@ def chat(
 ) -> None:
     """Answer one question after another; the model sees the earlier ones.
 
-    Questions are lines of standard input. /table shows the table as it is now, /history what was said, /help
+    Questions are lines of standard input. /table shows the current table, /history the conversation, /help
     all commands; Ctrl-D leaves.
     """
 
@@ -157,8 +157,8 @@ def check(
 ) -> None:
     """Check an inventory: keys, prompts, plans, packages and model.
 
-    An inventory is code: read one that you did not write with --no-import first.
-    Exit codes: 0 it runs, once a model is named if it asks one; 1 a run would stop.
+    An inventory is code: read one from someone else with --no-import first.
+    Exit codes: 0 it runs, given a model if it needs one; 1 a run would stop.
     """
 
 
@@ -177,7 +177,7 @@ def list_kind(
 def serve(
     options: shared.ModelOptions,
     inventories: list[str] = shared.inventory_argument(..., "INVENTORY…", "What to serve, each as a tool."),
-    mcp: bool = Option(False, "--mcp", help="By MCP, which is the only way so far."),
+    mcp: bool = Option(False, "--mcp", help="Serve by MCP, the only protocol so far."),
     http: str | None = Option(
         None,
         metavar="[HOST:]PORT",
@@ -186,7 +186,7 @@ def serve(
     files: list[Path] | None = Option(
         None,
         metavar="FOLDER",
-        help="Let clients name files in this folder. Default: this one, and none over HTTP.",
+        help="Let clients name files in this folder. Default: this one; none over HTTP.",
     ),
 ) -> None:
     """Serve inventories to other agents, by the Model Context Protocol.
@@ -197,18 +197,18 @@ def serve(
 
 @command("Build", "doctor", "examine")
 def doctor(json: bool = JSON) -> None:
-    """Show what is installed, which model is asked, and the sandbox."""
+    """Show the installed packages, the model, and the sandbox."""
 
 
 @command("Build", "approving", "answer_in", name="approve")
 def answer(
-    log: Path = Argument(..., metavar="LOG", help="The event log of a run that waits."),
+    log: Path = Argument(..., metavar="LOG", help="The event log of a run that is waiting."),
     yes: bool = Option(False, "--yes", help="Approve without being asked."),
     no: bool = Option(False, "--no", help="Refuse without being asked."),
 ) -> None:
-    """Approve or refuse the steps that a run waits for.
+    """Approve or refuse the steps that a run is waiting for.
 
-    Exit codes: 0 answered, 1 nothing waits, 4 it still waits.
+    Exit codes: 0 answered, 1 nothing was waiting, 4 it is still waiting.
     """
 
 
@@ -222,7 +222,7 @@ def evaluate(
     part: str | None = Option(None, metavar="K/N", help="Part K of N, for `merge`; --max-cost is for all."),
     json: bool = JSON,
 ) -> None:
-    """Run an inventory over your questions, or a benchmark's, and count what is right.
+    """Run an inventory over your questions or a benchmark, and count right answers.
 
     Exit codes: 0 done, 1 stopped before the end or unable to begin, 2 wrong usage, 130 after Ctrl-C.
     """
@@ -248,7 +248,7 @@ def report(
     problems: int = Option(200, min=0, help="How many problems of a run the page shows."),
     json: bool = JSON,
 ) -> None:
-    """Show evaluations side by side, and what became of each problem."""
+    """Show evaluations side by side, and the outcome of each problem."""
 
 
 @command("Measure", "scoring", "score_predictions")
@@ -284,15 +284,15 @@ def sandbox(json: bool = JSON) -> None:
 
 @command(HIDDEN, "reporting", "merge_parts")
 def merge(
-    parts: list[Path] = Argument(..., metavar="PART…", help="The folders that `eval --part` has written."),
+    parts: list[Path] = Argument(..., metavar="PART…", help="The folders that `eval --part` wrote."),
     out: Path = Option(..., "--out", "-o", metavar="DIR", help="The new folder."),
 ) -> None:
-    """Put the parts of an evaluation together, as if one machine had run it."""
+    """Merge the parts of an evaluation into one."""
 
 
 @command(HIDDEN, "reporting", "print_stats")
 def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
-    """Count what the plans of evaluations call, and in which order."""
+    """Count which modules the plans of evaluations call, and in what order."""
 
 
 @command(HIDDEN, "index_command", "measure_recall")
@@ -306,4 +306,4 @@ def recall(
     index: Path | None = Option(None, metavar="DIR", help="Keep the index of the corpus here."),
     json: bool = JSON,
 ) -> None:
-    """Measure how often a retriever finds the table that a question is about, and how early."""
+    """Measure how often a retriever finds the table of a question, and at which rank."""

@@ -32,7 +32,7 @@ def answer_in(log: Path, *, yes: bool, no: bool) -> int:
     with ConversationLog(log) as conversation:
         state = conversation.unfinished or State()
         if not (steps := state.waiting):
-            raise InputError("nothing in it waits for approval", where=str(log))
+            raise InputError("nothing in it is waiting for approval", where=str(log))
         if answer is None and is_attended():
             answer = confirm(steps, _innermost(state))
         elif answer is None:
@@ -42,8 +42,8 @@ def answer_in(log: Path, *, yes: bool, no: bool) -> int:
             echo(f"It still waits.{how}", err=True)
             return EXIT_WAITS
         if answer and not sealed(b""):
-            hint = "Set XDG_CONFIG_HOME to a folder of yours."
-            what = "no approval can be sealed: no key can be kept"
+            hint = "Set XDG_CONFIG_HOME to a folder that you can write to."
+            what = "approvals cannot be signed: the key cannot be saved"
             raise InputError(what, where=str(config_dir()), hint=hint)
         conversation.append(state.answer_approval("yes" if answer else "no", "chameleon approve"))
     done = "Approved" if answer else "Not approved"

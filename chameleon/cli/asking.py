@@ -54,7 +54,7 @@ def run_question(
         return _run_questions(question, run, questions, as_json=as_json)
     started, log = time.monotonic(), run.log
     if log is not None and question.image == STANDARD_INPUT:
-        what = "a run that resumes later reads its picture again: save it to a file"
+        what = "a run that resumes later reads its image again: save it to a file"
         raise typer.BadParameter(what, param_hint="--log")
     options = checked(question)
     with ExitStack() as close:
@@ -101,7 +101,7 @@ def run_question(
 def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
     """Ask each line of a file, print one line each ("(declined)" if so), and return the worst exit code."""
     if options.question or run.log is not None:
-        raise typer.BadParameter("give neither QUESTION nor --log with it", param_hint="--questions")
+        raise typer.BadParameter("it takes neither QUESTION nor --log", param_hint="--questions")
     lines = read_text_or_document(str(file))["text"].splitlines()
     if not (questions := list(filter(None, map(str.strip, lines)))):
         raise InputError("there is no question in it", where=str(file))

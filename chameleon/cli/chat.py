@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces
 
 _HELP = (
-    "A line is a question, and may refer to those before it. /table shows the table as it is now, /history "
+    "A line is a question, and may refer to those before it. /table shows the current table, /history "
     "the questions and answers; /exit or Ctrl-D leaves, Ctrl-C stops an answer."
 )
 _SHOWN, _LONGEST = 5, 200  # turns, and characters of each text, when a conversation resumes
@@ -44,7 +44,7 @@ def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> i
     """Answer the questions on standard input; return the exit code, `EXIT_WAITS` if a run waits."""
     for name, sources in given.files.items():
         if STANDARD_INPUT in sources:
-            raise typer.BadParameter("standard input has the questions: give a file", param_hint=name)
+            raise typer.BadParameter("standard input holds the questions: give a file", param_hint=name)
     with ExitStack() as kept:
         traces = kept.enter_context(receiver(run))
         log = kept.enter_context(ConversationLog(run.log)) if run.log is not None else None

@@ -89,7 +89,7 @@ def _read_inventory(name: str, *, as_json: bool) -> int:
     except InventoryError as problem:
         raise problem.at(source.file) from problem
     except ValueError as problem:
-        raise InventoryError(f"it holds what JSON has not: {problem}", where=source.file) from problem
+        raise InventoryError(f"a value is not JSON: {problem}", where=source.file) from problem
     if as_json:
         echo_json({"inventory": spec.name, "code": code, "data": data})
         return 0
@@ -133,7 +133,7 @@ def _notes(inventory: Inventory) -> Iterator[Obstacle]:
         if inventory.planner.needs_model and not (card.description or card.when):
             is_nested = isinstance(inventory.modules[card.name], InnerRun)
             hint = f"Write {'`about:` in its file' if is_nested else 'its docstring'}, or a `description:`."
-            what = f"the model that plans sees nothing of {card.name} but its name"
+            what = f"the planning model sees only the name of {card.name}"
             where = inventory.place(("modules", card.name))
             yield Obstacle(_CARD, InventoryError(what, hint=hint, where=where), stops=False)
 

@@ -50,7 +50,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     kind = _kind_of(target)
     is_grid = kind == "grid"
     if options.no_model and models:
-        raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
+        raise typer.BadParameter("--model is given as well", param_hint="--no-model")
     if not is_grid and not options.inventory:
         what = "name what to compare, such as -i tables_first -i tables_offline"
         raise typer.BadParameter(what, param_hint="--inventory")
@@ -61,7 +61,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
         grid = Grid.of(options.inventory or (), models, has_model=has_model)
     if kind == "question":
         if options.out is not None:
-            what = "the answers to one question are shown, not kept"
+            what = "the answers to one question are printed, not saved"
             raise typer.BadParameter(what, param_hint="--out")
         return _compare_answers(grid, options, as_json=as_json)
     data = {
@@ -105,15 +105,15 @@ def _grid(options: CompareOptions) -> Grid:
     """Load the named experiment with the arms, inventory and parameters of the options."""
     for name, given in (("inventory", options.inventory), ("model", options.model)):
         if len(given or ()) > 1:
-            what = "an experiment takes one: its arms are what is compared"
+            what = "an experiment takes only one: it compares its arms"
             raise typer.BadParameter(what, param_hint=f"--{name}")
     grid = Grid.load(options.target, inventory=next(iter(options.inventory or ()), None))
     grid = grid.only(names(options.arm)) if options.arm else grid
     for parameter in options.params:
-        askers = [arm.inventory.askers.items() for arm in grid.arms.values()]
-        values = ({part: asking_of(each).params.get(parameter) for part, each in own} for own in askers)
-        if len(set(map(str, values))) > 1:
-            what = f"the arms differ in {parameter}, which it would make equal"
+        askers = [each for arm in grid.arms.values() for each in arm.inventory.askers.items()]
+        values = {(part, str(asking_of(own).params.get(parameter))) for part, own in askers}
+        if len(values) > len(dict(values)):  # arms differ in a part that they share
+            what = f"the arms differ in {parameter}, and it would set one value for all"
             raise typer.BadParameter(what, param_hint="--param")
     return grid
 
@@ -121,7 +121,7 @@ def _grid(options: CompareOptions) -> Grid:
 def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> dict[str, Any]:
     """Return the input that all problems share; an experiment's index may be a folder of several."""
     if is_grid and options.index is not None and not index_digests(options.index):
-        hint = "`chameleon index` makes one; for an experiment that searches several, one in each DIR/NAME."
+        hint = "`chameleon index` makes one; an experiment over several needs one in each DIR/NAME."
         raise InputError("there is no index in it", where=str(options.index), hint=hint)
     given = read_files(replace(options, index=None) if is_grid else options, close)
     return {**given, "index": str(options.index)} if is_grid and options.index is not None else given
@@ -180,8 +180,8 @@ class GridRun:
         options, variants = self.options, self.grid.arms.values()
         self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
         if (self.out / SETTINGS).is_file():
-            hint = "Name another folder for what is compared."
-            raise InputError("the folder holds an evaluation", where=str(self.out), hint=hint)
+            hint = "Name another folder for the comparison."
+            raise InputError("the folder holds a single evaluation", where=str(self.out), hint=hint)
         asking = [arm.inventory for arm in variants if arm.inventory.needs_model and not options.no_model]
         model = model_for(options, asking[0].llm.model).model if asking else None
         self.options = replace(options, model=model)  # type: ignore[arg-type]

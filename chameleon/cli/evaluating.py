@@ -62,7 +62,7 @@ class EvalRun:
         inventory = self.executor.inventory
         if found := inventory.obstacles():  # figures must not depend on the installation
             spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
-            hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
+            hint = f"To evaluate without the optional parts: {spare}" if spare else ""
             raise InventoryError(str(all_of(found, inventory.name)).rstrip("."), hint=hint)
         may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
         self.data.benchmark.check(self.problems, may_run)
@@ -75,12 +75,12 @@ class EvalRun:
         for name, dropped in dropped_by.items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
-                what = f"{name} does not take what {inventory.name} sets: {listed}"
+                what = f"{name} does not accept a parameter that {inventory.name} sets: {listed}"
                 raise ParameterRefused(what, code="dropped-parameter")
             say(f"{harmless(name)} is asked without {listed}: not the method as published.")
         is_conversation = self.problems.has_conversations
         if self.options.gold_history and not is_conversation:
-            raise InputError("--gold-history is for conversations, and the data has none")
+            raise InputError("--gold-history is for conversations, and the data has none of them")
         if is_conversation and inventory.input_types and HISTORY not in inventory.input_types:
             say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
         if blind := self.problems.blind:
@@ -156,7 +156,7 @@ class EvalRun:
         """Count the results that the directory already has."""
         out, ids = self.options.out, self.problems.ids
         if left_out := sum(id not in ids for id in run_dir.done) if ids else 0:
-            what = f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out"
+            what = f"the folder has results for {counted(left_out, 'problem')} outside --limit"
             raise InputError(what, where=str(out), hint="Raise --limit, or give another folder with --out.")
         if self.options.retry_failed and self.tally.failed:
             self.tally = self._new_tally()
@@ -182,7 +182,7 @@ class EvalRun:
 def check_data(problems: Problems, data: Data) -> None:
     """Raise `InputError` for data without problems, and for problems without a question or table."""
     if not len(problems) and problems.part is None:
-        raise InputError("there is no problem to run")
+        raise InputError("there are no problems to run")
     if missing := problems.without_question:
         tables = " Name tables in another place with --tables." if data.benchmark.takes_tables else ""
         lacks = "question or no table" if tables else "question"

@@ -42,7 +42,7 @@ def index_tables(
 ) -> int:
     """Index files, with summaries by a model if requested, report the result, and return the exit code."""
     if options.model and not origin("model") and not summaries:
-        raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
+        raise typer.BadParameter("a model is used only with --summaries", param_hint="--model")
     spec = RetrieverSpec.read(retriever) if retriever is not None else None
     writer, why = _summaries_by(options) if summaries else (None, "")
     if why and not as_json:
@@ -85,7 +85,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
 
     choice = model_for(options)
     if choice.model is None:
-        raise NoModel("a model writes the summaries, and none is named", code="no-model")
+        raise NoModel("summaries need a model, and none is named", code="no-model")
     settings = ModelSpec.model_validate(options.params).connection()
     llm = connect(choice, settings, options)
     params = {name: value for name, value in options.params.items() if name not in settings}
@@ -162,7 +162,7 @@ def measure_recall(
     spec = RetrieverSpec.read(retriever)
     asked = read_queries(queries)
     if corpus.is_dir() and index is not None:
-        raise typer.BadParameter("the corpus is an index already", param_hint="--index")
+        raise typer.BadParameter("the corpus is already an index", param_hint="--index")
     with ExitStack() as close:
         if corpus.is_dir():
             searched = Index.open(corpus)
@@ -194,7 +194,7 @@ def _build(corpus: Path, folder: Path, spec: RetrieverSpec, *, summaries: bool) 
     with Progress("table") as progress:
         index = build_index(folder, documents, spec, progress.show)
     if len(index) != progress.done:
-        what = f"the index holds {counted(len(index), 'document')}, the corpus {progress.done:,}"
+        what = f"the index holds {counted(len(index), 'document')}, but the corpus has {progress.done:,}"
         raise InputError(what, where=str(folder), hint="Name another folder for the index.")
     say(f"{counted(progress.done, 'table')} indexed in {in_time(time.monotonic() - begun)}.")
     return index

@@ -101,7 +101,7 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
 def _show_part(name: str, kind: Kind, *, as_json: bool) -> None:
     """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
     if kind not in ("modules", "planners"):
-        raise typer.BadParameter("only modules and planners are shown one by one", param_hint="NAME")
+        raise typer.BadParameter("only modules and planners have a page each", param_hint="NAME")
     from chameleon.core.arguments import written_as
 
     found = _tool(find_class(name, kind))
@@ -159,7 +159,7 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     is_class = inspect.isclass(found)
     cls: type[Any] = found if is_class else type(found)
     if not issubclass(cls, Module if kind == "modules" else Planner):
-        raise InventoryError(f"{found!r:.80} is no {kind[:-1]}")
+        raise InventoryError(f"{found!r:.80} is not a {kind[:-1]}")
     text = (found.__doc__ if is_class else "") or getattr(found, "description", "")
     part: dict[str, Any] = {
         "about": " ".join(text.strip().split("\n\n")[0].split()),

@@ -41,7 +41,7 @@ def evaluate(
     Raises `Interrupted` after Ctrl-C and `Stopped` on an early end, both after showing the results so far.
     """
     if options.retry_failed and options.out is None:
-        raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
+        raise InputError("--retry-failed has nothing to retry", hint="Name the folder with --out.")
     if part is not None and options.out is None:
         raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
     if Path(inventory).is_file() and not inventory.endswith((".yaml", ".yml")) and not data.exists():
@@ -101,7 +101,7 @@ def placed(executor: Executor, options: EvalOptions) -> Iterator[Executor]:
         return
     kind, _, address = options.on.partition(":")
     if kind != "ray":
-        what = f"{options.on!r} is no place to run; say ray or ray:ADDRESS"
+        what = f"{options.on!r} is not a place to run; write ray or ray:ADDRESS"
         raise typer.BadParameter(what, param_hint="--on")
     from chameleon.interop.ray import OnRay
 

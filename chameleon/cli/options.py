@@ -86,7 +86,7 @@ def spread(command: Command, runs: Callable[..., int | None]) -> Callable[..., N
         _origins.update((name, context.obj.path.name) for name in from_file)
         for name in once:
             if len(values[name] or ()) > 1:
-                what = f"is given {len(values[name])} times, and {ONCE[name]}"
+                what = f"is given {len(values[name])} times, but {ONCE[name]}"
                 raise typer.BadParameter(what, param_hint=f"--{name}")
             values[name] = next(iter(values[name] or ()), None)
         for name, group in groups.items():
@@ -186,7 +186,7 @@ def read_params(given: Sequence[str]) -> Mapping[str, Any]:
     for each in given:
         name, is_pair, text = map(str.strip, each.partition("="))
         if not is_pair:
-            raise bad(f"{each!r} is no KEY=VALUE, such as reasoning=none")
+            raise bad(f"{each!r} is not KEY=VALUE, such as reasoning=none")
         if name not in names:
             raise bad(f"there is no parameter {name!r}. {nearest(name, names)}")
         try:
@@ -211,10 +211,10 @@ class FileOptions(Options):
         None, metavar="NAME", help="A sheet of a workbook, or table of a database."
     )
     header: str | None = Option(None, metavar="ROWS", help="Rows that name the columns: 4, 1-2, 0 for none.")
-    keep_totals: bool = Option(False, "--keep-totals", help="Take all rows, totals and footers too.")
+    keep_totals: bool = Option(False, "--keep-totals", help="Keep all rows, totals and footers too.")
     image: str | None = Option(None, metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")
     text: str | None = Option(None, metavar="FILE|-", help="A text, a page or a PDF to answer from.")
-    index: Path | None = Option(None, metavar="INDEX", help="An index, as `chameleon index` makes it.")
+    index: Path | None = Option(None, metavar="INDEX", help="An index made by `chameleon index`.")
 
     @property
     def files(self) -> Mapping[str, Sequence[str]]:
@@ -251,7 +251,7 @@ class QuestionOptions(GivenOptions):
 class SpanOptions(Options):
     """Where the spans of runs are sent, and whether with their texts."""
 
-    otlp: str | None = Option(None, metavar="URL", help="Send spans by OTLP, as to http://localhost:4318.")
+    otlp: str | None = Option(None, metavar="URL", help="Send spans by OTLP, e.g. to http://localhost:4318.")
     content: bool = Option(False, "--content", help="With --otlp: send questions, prompts and replies too.")
 
 
@@ -265,7 +265,7 @@ class RunOptions(SpanOptions):
         None, metavar="FILE", help="Write an event log; with the same log a run resumes."
     )
     html: Path | None = Option(None, metavar="FILE", help="Write a page that shows the run step by step.")
-    approve: ApproveMode = Option("plan", help="Ask for approval once a plan or each step; none refuses.")
+    approve: ApproveMode = Option("plan", help="Ask for approval once per plan or per step; none refuses.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,8 +279,8 @@ class DataOptions(Options):
     limit: int | None = Option(
         None, "--limit", "-n", min=1, max=1_000_000_000, help="Only the first N problems."
     )
-    sample: int | None = Option(None, metavar="N", min=1, help="Only N problems, drawn by chance.")
-    seed: int = Option(0, metavar="S", help="With --sample: another seed draws others.")
+    sample: int | None = Option(None, metavar="N", min=1, help="Only N problems, drawn at random.")
+    seed: int = Option(0, metavar="S", help="The seed of --sample.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,7 +288,7 @@ class EvalOptions(SpanOptions, FileOptions, DataOptions, ModelOptions):
     """How an evaluation runs, and where it is kept."""
 
     benchmark: str | None = Option(
-        None, "--benchmark", "-b", metavar="NAME", help="Default: known from DATA."
+        None, "--benchmark", "-b", metavar="NAME", help="Default: detected from DATA."
     )
     workers: int = Option(8, "--workers", "-w", min=1, max=1024, help="How many problems run at once.")
     out: Path | None = Option(
@@ -296,7 +296,7 @@ class EvalOptions(SpanOptions, FileOptions, DataOptions, ModelOptions):
     )
     allow_dropped: bool = Option(False, "--allow-dropped", help="Drop parameters that a model does not take.")
     max_cost: float | None = Option(None, metavar="USD", min=0, help="Stop when this much is spent.")
-    on: str | None = Option(None, metavar="ray[:ADDRESS]", help="On a Ray cluster, by default the one found.")
+    on: str | None = Option(None, metavar="ray[:ADDRESS]", help="Use a Ray cluster; default: the one found.")
     retry_failed: bool = Option(False, "--retry-failed", help="Try the failed problems of DIR again.")
     gold_history: bool = Option(False, "--gold-history", help="In conversations, show the gold answers.")
 
@@ -314,7 +314,7 @@ class CompareOptions(EvalOptions):
         None, "--model", "-m", metavar="PROVIDER:NAME", help="A model to ask; repeatable."
     )
     arm: list[str] | None = Option(None, metavar="NAME", help="Only this arm; repeatable, or NAME,NAME.")
-    no_model: bool = Option(False, "--no-model", help="Measure what needs no model.")
+    no_model: bool = Option(False, "--no-model", help="Run only what needs no model.")
 
 
 def names(given: list[str] | None) -> list[str]:

@@ -136,7 +136,7 @@ def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
     for each in logs:
         if not each.is_file():
             hint = "Logs and evaluations have pages of their own."
-            raise InputError("this is no log, as the others are", where=str(each), hint=hint)
+            raise InputError("this is not a log, but the others are", where=str(each), hint=hint)
         runs += runs_in(each)
     count = write_run_page(runs, html)
     say(f"Page of {counted(count, 'run')}: {one_line(str(html))}")
@@ -172,7 +172,7 @@ def _counted_labels(file: Path, run: Run) -> Counter[str]:
     found = Counter[str]()
     for row in DataFile(file):
         if not {"id", "label"} <= row.keys():
-            raise InputError("it needs the columns id and label", where=str(file))
+            raise InputError("it must have the columns id and label", where=str(file))
         if row.get("run") not in (None, "", run.name):
             continue
         if str(row["id"]) not in run.index:
@@ -210,7 +210,7 @@ def export_runs(spans: SpanOptions, source: Path, inspect: Path | None) -> int:
     Return the exit code, which is 1 if not all spans arrived.
     """
     if (spans.otlp is None) == (inspect is None):
-        raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
+        raise typer.BadParameter("name a destination: --otlp URL or --inspect FILE", param_hint="--otlp")
     if not source.exists():
         raise InputError("there is no such file or folder", where=str(source))
     if inspect is not None:

@@ -196,7 +196,7 @@ def score_predictions(
     if where is not None:
         key, equals, value = where.partition("=")
         if not equals:
-            raise InputError(f"--where {where!r} is no KEY=VALUE", hint="Such as --where run=cot.")
+            raise InputError(f"--where {where!r} is not KEY=VALUE", hint="Such as --where run=cot.")
         rows = (row for row in rows if str(row.get(key)) == value)
     scorer = problems.new_scorer()
     tally = Tally(problems.benchmark.columns, scorer)
@@ -213,7 +213,7 @@ def score_predictions(
     for result in outcomes.results:
         tally.add(result)
     if not outcomes.problems:
-        raise InputError("there is no problem to score", where=str(data))
+        raise InputError("there are no problems to score", where=str(data))
     if outcomes.missing and outcomes.missing == outcomes.problems:
         picked = f" that have {where}" if where else ""
         what = f"no row of the predictions{picked} belongs to a problem of the data"

@@ -45,7 +45,7 @@ def serve_inventories(
             say(f"Serves {setup.why}.")
         for folder in files or ():
             if not folder.is_dir():
-                raise InputError("is no folder", where=str(folder), hint="Give --files a folder.")
+                raise InputError("is not a folder", where=str(folder), hint="Give --files a folder.")
         folders = files or ([Path()] if http is None else [])
         server = InventoryServer(executors, folders=folders, lists_runs=http is None).server()
     if http is None:
@@ -60,7 +60,7 @@ def _address(given: str) -> tuple[str, int]:
     """Read `[HOST:]PORT`. Raises `BadParameter` for other text."""
     host, _, port = given.rpartition(":")
     if not port.isascii() or not port.isdecimal() or int(port) > 65_535:
-        raise typer.BadParameter(f"{given!r} is no [HOST:]PORT, such as 8000", param_hint="--http")
+        raise typer.BadParameter(f"{given!r} is not [HOST:]PORT, such as 8000", param_hint="--http")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 

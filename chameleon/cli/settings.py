@@ -95,7 +95,7 @@ class Settings:
                 known = options[table] if table else {*chain(*options.values()), *commands}
                 hint = nearest(name, known) if known else f"{table} takes no settings."
                 if not table and any(name in declared(each) for each in commands.values()):
-                    hint = "It is for the command line alone."
+                    hint = "It can be set on the command line only."
                 raise InputError(f"unknown key {key!r}", hint=hint)
             hint, info = options[takers[0]][name]
             found = _checked(key, value, hint, info, path.parent)
@@ -143,8 +143,8 @@ def _entries(data: Mapping[str, Any], commands: Collection[str]) -> Iterator[tup
     yield from (("", name, value) for name, value in data.items() if name not in commands)
     for table in filter(commands.__contains__, data):
         if not isinstance(data[table], dict):
-            hint = f"Write what a command takes in a table, [{table}]."
-            raise InputError(f"{table} is no table", hint=hint)
+            hint = f"Put the options of a command in a table, [{table}]."
+            raise InputError(f"{table} is not a table", hint=hint)
         yield from ((table, name, value) for name, value in data[table].items())
 
 
@@ -154,7 +154,7 @@ def _refuse_secrets(data: Mapping[str, Any], above: str = "") -> None:
         is_secret = any(isinstance(each, str) and redact(each) != each for each in texts)
         if is_secret or _SECRET.search(key):
             hint = "Set it in the environment, such as OPENAI_API_KEY."
-            raise InputError(f"{above}{key} is a secret, and this file may hold none", hint=hint)
+            raise InputError(f"{above}{key} is a secret, and this file must not hold secrets", hint=hint)
         if isinstance(value, dict):
             _refuse_secrets(value, f"{above}{key}.")
 
@@ -163,7 +163,7 @@ def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path)
     """Convert the value of an option for the command. Raises `InputError` for a wrong type."""
     if key.rpartition(".")[2] == _PARAMS:
         if not isinstance(value, dict):
-            raise InputError(f'{key} is no table, such as `params = {{reasoning = "none"}}`')
+            raise InputError(f'{key} is not a table, such as `params = {{reasoning = "none"}}`')
         given = [f"{name}={json.dumps(each)}" for name, each in value.items()]
         try:
             read_params(given)
@@ -172,7 +172,7 @@ def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path)
         return given
     texts = value if isinstance(value, list) else [value]
     if any(str(each).strip().lower().startswith("scripted:") for each in texts):  # its replies can call tools
-        raise InputError(f"{key} is a script of replies", hint="It is for the command line alone.")
+        raise InputError(f"{key} names a script of replies", hint="It can be set on the command line only.")
     from pydantic import Field, TypeAdapter, ValidationError
 
     kind = Annotated[hint, Field(ge=info.min, le=info.max)]

@@ -31,7 +31,7 @@ from chameleon.table import Table
 from chameleon.table.databases import address_name
 from chameleon.table.readers import KINDS, choose_table
 from chameleon.table.records import read_file, read_within
-from chameleon.text import counted, harmless
+from chameleon.text import counted, harmless, with_article
 from chameleon.text import is_address as is_database
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ def checked(options: QuestionOptions) -> QuestionOptions:
     Raises `BadParameter` for wrong usage, and `InputError` for a question without files.
     """
     if not options.question.strip():
-        raise typer.BadParameter("there is none: give it in quotes", param_hint="QUESTION")
+        raise typer.BadParameter("the question is missing: give it in quotes", param_hint="QUESTION")
     files, has_files = options.files, any(options.files.values())
     if has_files and origin("index"):
         options = replace(options, index=None)
     tables, sheets = len(options.table or ()), len(options.sheet or ())
     if sheets and sheets != tables:
-        what = f"is given {sheets} times for {counted(tables, 'table')}: once for each, in order"
+        what = f"is given {sheets} times for {counted(tables, 'table')}: give it once for each, in order"
         raise typer.BadParameter(what, param_hint="--sheet")
     reading = [name for name, sources in files.items() for each in sources if each == STANDARD_INPUT]
     if len(reading) > 1:
@@ -84,10 +84,10 @@ def checked(options: QuestionOptions) -> QuestionOptions:
     if options.choices is not None and len(options.choice_list) < 2:
         raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
     if options.inventory is None and options.index is not None and has_files:
-        what = "is given with something else, and is searched alone: name an --inventory that takes both"
+        what = "is searched by itself, but is given with something else: name an --inventory that takes both"
         raise typer.BadParameter(what, param_hint="--index")
     if options.inventory is None and options.index is None and not has_files:
-        raise InputError("the question comes without anything to answer it from", hint=_SOURCES)
+        raise InputError("nothing to answer the question from is given", hint=_SOURCES)
     return options
 
 
@@ -211,7 +211,7 @@ def _right_option(option: str, source: str) -> Iterator[None]:
             what = f"is a {_TAKEN_BY[other]}, not a {_TAKEN_BY[option]}"
             raise InputError(what, where=source, hint=f"Give it with {other}.") from None
         if suffix and "is not UTF-8" in error.what:
-            raise InputError(f"is a file ({suffix}) that is not read", where=source, hint=_READ) from None
+            raise InputError(f"is an unsupported kind of file ({suffix})", where=source, hint=_READ) from None
         raise
 
 
@@ -249,7 +249,7 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     files = [key for key in _FILES if key in fitted]
     missing = [_NAMES.get(key, key) for key in files if takes and key not in takes]
     if missing:
-        what = f"the inventory {inventory.name} takes no {' and no '.join(missing)}"
+        what = f"the inventory {inventory.name} does not take {' or '.join(map(with_article, missing))}"
         hint = "Leave it out, or name one that takes it with --inventory; `chameleon list` shows all."
         raise InputError(what, hint=hint)
     return fitted
@@ -268,7 +268,7 @@ def _require_path(source: str, done: str) -> None:
 
     if is_address(source) or is_database(source):
         hint = "Download a file first; ask a database with --table."
-        raise InputError(f"is an address, and {done} from files only", where=address_name(source), hint=hint)
+        raise InputError(f"is an address, but {done} from files only", where=address_name(source), hint=hint)
 
 
 def set_up(
@@ -359,7 +359,7 @@ def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOpti
 def receiver(options: SpanOptions) -> AbstractContextManager[Traces | None]:
     """Return a sender of spans to the address of `--otlp`, if given. Raises the errors of `Traces`."""
     if options.otlp is None and options.content:
-        raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
+        raise typer.BadParameter("it needs --otlp, which says where to send them", param_hint="--content")
     if options.otlp is None:
         return nullcontext()
     from chameleon.interop.otlp import Traces

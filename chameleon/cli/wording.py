@@ -119,7 +119,7 @@ def settled(
         if {_bare(answer_text(each, "")) for each in answers} <= set(map(_bare, choices)):
             return state
         reply = one_line(answer_text(answer, ""), MAX_REPLY_CHARS)
-        what = f"the reply {reply!r} is none of the choices: {'; '.join(choices)}"
+        what = f"the reply {reply!r} is not one of the choices: {'; '.join(choices)}"
         ended = replace(ended, reason="declined", error=Failure(Declined.__name__, what))
     if ended.error is None:
         return state

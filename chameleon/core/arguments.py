@@ -180,7 +180,7 @@ class Arguments:
                 name, *inner = fault["loc"] or ("",)
                 if str(name) in open_ones:
                     continue
-                what = f"{self.module} lacks the argument {name!r}"
+                what = f"{self.module} is missing the argument {name!r}"
                 if fault["type"] != "missing" or inner:
                     place = ".".join(map(str, fault["loc"])) or "an argument"
                     value = one_line(str(fault["input"]), _MAX_VALUE_CHARS)
@@ -230,7 +230,7 @@ def _model_of(
     """Make a pydantic model from these parameters of a function."""
     for each in parameters:
         if each.kind in _NO_NAME:
-            what = f"{module} takes {str(each).partition(':')[0]}, and a plan gives arguments by name"
+            what = f"{module} takes {str(each).partition(':')[0]}, but a plan gives arguments by name"
             raise InventoryError(what, hint="Name each argument in its signature.")
     try:
         hints = get_type_hints(written_as(run), include_extras=True)

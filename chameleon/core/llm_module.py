@@ -257,7 +257,7 @@ class LLMModule(AsksModel, Module):
     def _value_or_rejection(self, reply: Reply, state: State) -> Any:
         try:
             if reply.truncated and not self._takes_cut_off:
-                raise CutOff("the reply was cut off, though asked for with more room", hint=RAISE_LIMIT)
+                raise CutOff("the reply was cut off again with a higher max_tokens", hint=RAISE_LIMIT)
             return self.interpret(reply.text, state)
         except StepRejected as rejection:
             return rejection

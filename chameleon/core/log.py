@@ -308,7 +308,7 @@ class EventLog:
         if not _is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
             self._take(event)
         else:
-            what = "another user gave it, or the lines before it were changed"
+            what = "another user approved it, or the lines before it were changed"
             _log.warning("%s: line %d: the approval does not count: %s", self.path, number, what)
             self._uncounted += 1
         self._before.update(line)

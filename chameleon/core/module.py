@@ -197,7 +197,7 @@ def refuse_old_names(part: Any) -> None:
     for old, new in (_OLD_NAMES if isinstance(part, Module) else _OLD_NAMES_OF_PLANNERS).items():
         if hasattr(part, old):
             what = f"class {type(part).__qualname__} has the attribute {old!r}"
-            raise InventoryError(what, hint=f"It is now called {new!r}.")
+            raise InventoryError(what, hint=f"It is called {new!r} now.")
 
 
 def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:

@@ -120,7 +120,7 @@ class _Reply:
         if line := next(filter(_SIGN.search, left), ""):
             raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as steps", hint=_FORM)
         form = '[{"module": "NAME", "args": {…}}]' if self.takes else '["name", "name"]'
-        raise PlanError("the reply holds no list of modules", hint=f"Reply with a list such as {form}.")
+        raise PlanError("the reply has no list of modules", hint=f"Reply with a list such as {form}.")
 
     def _without_calls(self, text: str) -> str:
         """Return the text with a sign for each call, list and object. Raises `PlanError` for a broken one."""

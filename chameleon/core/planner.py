@@ -241,7 +241,7 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
         return plan
     if _is_idle(plan, state):
         steps = " → ".join(map(str, plan.steps))
-        raise ModuleError(f"it proposes {steps} again, which it has just completed", hint=RETURN_NOTHING)
+        raise ModuleError(f"it proposes {steps} again, which have just run", hint=RETURN_NOTHING)
     try:
         check_plan(
             plan.steps, inventory, state.keys, state.executed_names, whole=inventory.planner.returns_full_plan

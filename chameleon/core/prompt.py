@@ -102,7 +102,7 @@ class Prompt:
             raise PromptError("the front matter is not YAML", where=name, hint=hint) from problem
         if not isinstance(front, dict) or (unknown := set(front) - {"slots", "stop"}):
             what = f"unknown keys {sorted(unknown)}" if isinstance(front, dict) else "no key-value pairs"
-            raise PromptError(f"the front matter has {what}", where=name, hint="It may have slots and stop.")
+            raise PromptError(f"the front matter has {what}", where=name, hint="It takes slots and stop.")
         for key, listed in front.items():
             if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
                 raise PromptError(f"{key} is not a list of texts", where=name, hint=f"Write {key}: [a, b].")

@@ -95,7 +95,7 @@ class State:
         """Return the state after the event. Raises `LogError` for an event out of order."""
         if isinstance(event, RunStarted):
             if self.started is not None:
-                raise LogError("the log has two starts", hint="Give every run its own log.")
+                raise LogError("the log has two starts", hint="Give each run a log of its own.")
             return self.with_fields(started=event, input=event.input)
         if self.started is None or self.ended is not None:
             raise LogError("the log continues after its end" if self.started else "the log has no start")
@@ -145,7 +145,7 @@ class State:
             return Approval(self.asked, said, by)
         if self.waiting:
             return Nested(self.pending[0].module, State.fold(self.inside).answer_approval(said, by))
-        raise LogError("nothing in the run waits for approval")
+        raise LogError("nothing in the run is waiting for approval")
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """Return the planned modules once this plan is accepted."""

@@ -94,7 +94,7 @@ def index_files(
     """
     if address := next((str(source) for source in sources if is_address(str(source))), ""):
         where, hint = address_name(address), "Ask it as a table instead."
-        raise InputError("is an address, and files are indexed", where=where, hint=hint)
+        raise InputError("is an address, but only files are indexed", where=where, hint=hint)
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     started = time.monotonic()
@@ -242,13 +242,13 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path],
     unread: list[Path] = []
     for source in sources:
         if is_ours(source):
-            hint = "Give the files that it was built of."
+            hint = "Give the files that it was built from."
             raise InputError("is an index, not a file or folder to index", where=str(source), hint=hint)
         if not source.is_dir():
             if source.is_file():  # a device may never end, and a pipe never begin
                 found.setdefault(source.resolve(), Path(source.name))
             else:
-                why = "is no ordinary file" if source.exists() else "there is no such file or folder"
+                why = "is not a regular file" if source.exists() else "there is no such file or folder"
                 summary.left_out.append(LeftOut(printable(str(source)), why))
             continue
         root = source.resolve()
@@ -283,5 +283,5 @@ def _nothing_in(sources: Sequence[Path], summary: Summary) -> InputError:
         kinds = ", ".join(f"{count} {kind}" for kind, count in summary.others.most_common(5))
         hint = f"There are: {printable(kinds)}."
     elif summary.without or summary.left_out:
-        hint = "There are only files without a table or a text."
+        hint = "It has no file with a table or text."
     return InputError("no table and no text was found", where=", ".join(map(str, sources)), hint=hint)

@@ -55,7 +55,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
             going_on()
         scans = _read_pictures(pdf, pictures, name, any(pages)) if pictures else {}
         if not any(pages) and not any(scan.content for scan in scans.values()):
-            raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
+            raise InputError("the PDF has no text", where=name, hint="It has nothing to read.")
         pages = without_heads(pages)
         mark_headings(pdf, pages)
     paragraphs = _Paragraphs([line for page in pages for line in page])
@@ -79,7 +79,7 @@ def _opened(data: bytes, name: str) -> Any:
         raise InputError("the PDF is empty", where=name, hint=hint)
     if b"%PDF-" not in data[:_BEGINS_WITHIN]:
         hint = "Save it as PDF again, or give it the right suffix."
-        raise InputError("is no PDF, whatever its name says", where=name, hint=hint)
+        raise InputError("is not a PDF, despite its name", where=name, hint=hint)
     try:
         pdf = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as problem:
@@ -92,7 +92,7 @@ def _opened(data: bytes, name: str) -> Any:
         raise InputError("the PDF is broken or cut short", where=name, hint=hint)
     if len(pdf) > MAX_PAGES:
         what = f"the PDF has more than {MAX_PAGES:,} pages"
-        raise InputError(what, where=name, hint="Give a part of it.")
+        raise InputError(what, where=name, hint="Give part of it.")
     return pdf
 
 

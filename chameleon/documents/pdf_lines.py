@@ -153,7 +153,7 @@ def lines_of(text: Any, where: str) -> list[Line]:
     superscripts: "10⁶", "402¹".
     """
     if text.count_chars() > MAX_CHARACTERS:
-        what = f"the page has more than {MAX_CHARACTERS:,} letters"
+        what = f"the page has more than {MAX_CHARACTERS:,} characters"
         raise InputError(what, where=where, hint="Give it as a text or as a table.")
     letters, lines = _Letters(text), list[Line]()
     for found in _LINE.finditer(letters.written):

@@ -63,9 +63,9 @@ def kind_of(data: bytes, name: str) -> Kind:
     if kind == "workbook":
         raise InputError("is a workbook, not a document", where=name, hint="Give a workbook as a table.")
     if kind in _NOT_READ:
-        raise InputError(f"is {NAMES[kind]}, which is not read", where=name, hint=_NOT_READ[kind])
+        raise InputError(f"is {NAMES[kind]}, which is not supported", where=name, hint=_NOT_READ[kind])
     if by_name in _ZIPPED:
-        raise InputError(f"is not a {suffix} file, whatever its name says", where=name, hint="Save it again.")
+        raise InputError(f"is not a {suffix} file, despite its name", where=name, hint="Save it again.")
     start = data[:1024].removeprefix(b"\xef\xbb\xbf")
     return "html" if suffix in (".html", ".htm", ".xhtml") or _PAGE.match(start) else "text"
 
@@ -99,7 +99,7 @@ def parts_of(data: bytes, name: str) -> Iterator[DocumentPart]:
 def read_passages(data: bytes, name: str) -> list[Passage]:
     """Return the passages of a file. Raises `InputError` if it has no text or cannot be read."""
     if not (found := found_passages(data, name)):
-        raise InputError("the document holds no text", where=name, hint="There is nothing to answer from.")
+        raise InputError("the document has no text", where=name, hint="It has nothing to answer from.")
     return found
 
 
@@ -128,7 +128,7 @@ def text_passages(text: str, name: str) -> list[Passage]:
     """Return the passages of a Markdown or plain text. Raises `InputError`."""
     found = [{**passage, "file": Path(name).name} for passage in passages_of(text_parts(text), name)]
     if not found:
-        raise InputError("the text is empty", where=name, hint="There is nothing in it to answer from.")
+        raise InputError("the text is empty", where=name, hint="It has nothing to answer from.")
     return found
 
 
@@ -163,7 +163,7 @@ def decoded_text(data: bytes, where: str) -> str:
     """Return the text in a file's bytes. Raises `InputError` if there is no text."""
     text = decode(data, Origin(where))[0].removeprefix("\ufeff")
     if not text.strip():
-        raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
+        raise InputError("the text is empty", where=where, hint="It has nothing to answer from.")
     return text
 
 

@@ -51,7 +51,7 @@ def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: st
     try:
         engine = shared_engine(engine_installed() or "auto", ())
     except MissingPackage as problem:
-        what = "its pages are pictures, and no engine that reads them is installed"
+        what = "its pages are images, and no OCR engine is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
     found, end = dict[int, DocumentPart](), time.monotonic() + _SECONDS
     for number in numbers:

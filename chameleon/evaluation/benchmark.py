@@ -198,7 +198,7 @@ class Benchmark(Described):
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
         """Return the tables in a folder of the release by id: rows with "header", "rows" and "caption"."""
-        raise InputError("this is a folder, but the tables are in a file", where=str(folder))
+        raise InputError("this is a folder, but the tables must be in a file", where=str(folder))
 
     def id_of(self, row: Row) -> str | None:
         """Return the id of the problem in a row, or None."""
@@ -225,7 +225,7 @@ class Benchmark(Described):
     def required_id(self, row: Row) -> str:
         """Return the id of the problem in a row. Raises `InputError` without one."""
         if not (id := self.id_of(row)):
-            raise InputError(f'a problem of {self.name} needs its id as "{self.id_key}"')
+            raise InputError(f'a problem of {self.name} needs an id in "{self.id_key}"')
         return id
 
     def recognises(self, row: Row) -> bool:
@@ -268,7 +268,7 @@ class Benchmark(Described):
         if isinstance(judge, type):
             if issubclass(judge, Scorer):
                 return judge
-            raise InputError(f"{judge.__name__} is no scorer", hint="Give a function of answer and gold.")
+            raise InputError(f"{judge.__name__} is not a scorer", hint="Give a function of answer and gold.")
         if callable(judge):
             return _scorer_by(judge)
         name = judge or next(iter(self.scorers))

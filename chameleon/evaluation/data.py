@@ -41,7 +41,7 @@ def find_benchmark(name: str) -> Benchmark:
     """Find a benchmark by name: a shipped one, an entry point, or "package.module:Class"."""
     cls = find_class(name, "benchmarks")
     if not issubclass(cls, Benchmark) or isabstract(cls):
-        raise InputError(f"{name!r} is no benchmark")
+        raise InputError(f"{name!r} is not a benchmark")
     return cast(Benchmark, cls())
 
 
@@ -141,7 +141,7 @@ class DataFile:
     def _opened(self) -> IO[bytes]:
         if not self.path.is_file():
             if not self.path.is_dir():
-                what = "is no ordinary file" if self.path.exists() else "there is no such file"
+                what = "is not a regular file" if self.path.exists() else "there is no such file"
                 beside = self.path.parent.iterdir() if self.path.parent.is_dir() else ()
                 hint = nearest(self.path.name, [each.name for each in beside])
                 raise InputError(what, where=str(self.path), hint=hint)
@@ -163,7 +163,7 @@ class DataFile:
             try:
                 row = _json(line)
             except ValueError as problem:
-                row, what = None, f"this is no JSON: {problem}"
+                row, what = None, f"this is not JSON: {problem}"
             else:
                 what = "each line must be a JSON object with the fields of one problem"
             if self.keeps_bad:
@@ -180,10 +180,10 @@ class DataFile:
             try:
                 cells = line.decode("utf-8").split("\t")
             except UnicodeDecodeError as problem:
-                raise InputError("this is no UTF-8 text", where=where) from problem
+                raise InputError("this is not UTF-8 text", where=where) from problem
             names = names or cells
             if len(cells) != len(names):
-                what = f"this line has {len(cells)} fields, and the first line names {len(names)}"
+                what = f"this line has {len(cells)} fields, but the first line names {len(names)}"
                 raise InputError(what, where=where)
             if number > 1:
                 yield dict(zip(names, cells, strict=True))
@@ -204,13 +204,13 @@ class DataFile:
         for line, cells in filled:
             row = {**dict(zip_longest(names, cells[: len(names)], fillvalue="")), "line": line}
             if any(cells[len(names) :]):
-                what = f"this line has {len(cells)} cells, and the first line names {len(names)}"
+                what = f"this line has {len(cells)} cells, but the first line names {len(names)}"
                 if not self.keeps_bad:
                     raise InputError(what, where=f"{self.path}, line {line}")
                 row[FAULT] = what
             yield row
         if not line:
-            raise InputError("there is no row below the names of the columns", where=str(self.path))
+            raise InputError("there are no rows below the header", where=str(self.path))
 
     def _whole(self, data: Any) -> Iterator[Row]:
         if isinstance(data, dict) and (self.one_is_a_row or self.id_key in data or "id" in data):
@@ -221,7 +221,7 @@ class DataFile:
         if isinstance(data, list) and all(isinstance(row, str) for row in data):
             data = [{self.id_key: row} for row in data]
         if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
-            what = "this JSON holds no rows: a list of objects, or an object of objects by id, is needed"
+            what = "this JSON has no rows: write a list of objects, or an object with an object for each id"
             raise InputError(what, where=str(self.path))
         yield from data
 
@@ -239,7 +239,7 @@ def read_problems(
     skips bad rows, calls `on_skip` with the error instead.
     """
     if tables is not None and not benchmark.takes_tables:
-        raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out the tables.")
+        raise InputError(f"problems of {benchmark.name} include tables", hint="Leave out the tables.")
     by_id: Mapping[str, Row] = {}
     if (place := tables or beside(data.path, *benchmark.tables_beside)) is not None:
         if place.is_dir():

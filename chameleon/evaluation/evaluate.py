@@ -208,7 +208,7 @@ class Evaluation:
             raise Stopped(
                 f"{failed} problem{'s in a row' if failed > 1 else ''} failed, the last with: {error.advice}",
                 where=error.where,
-                hint="Once that is mended, try the failed problems again.",
+                hint="Fix that, then retry the failed problems.",
                 code="retry-failed",
             )
 

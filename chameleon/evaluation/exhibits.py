@@ -127,7 +127,7 @@ def _by_chain(run: Run, chains_of: Run | None) -> Mapping[str, Count]:
     for result in run.pick(lengths) if run.benchmark.name == chains_of.benchmark.name else ():
         found.setdefault(lengths[result.id], Count()).add(result)
     if not found:
-        what = f"it has no problem that has a chain in {chains_of.name}"
+        what = f"none of its problems has a chain in {chains_of.name}"
         raise InputError(what, where=str(run.path), hint="Name runs over the same problems.")
     return dict(sorted(found.items()))
 

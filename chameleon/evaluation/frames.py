@@ -41,7 +41,7 @@ def results(*folders: str | os.PathLike[str]) -> Any:
 def _matching(folders: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
     """Yield the folders, and the matches of patterns, in order. Raises `InputError` if nothing matches."""
     if not folders:
-        raise InputError("no folder is named", hint="Name the folder of a kept evaluation.")
+        raise InputError("no folder is named", hint="Name the folder of a saved evaluation.")
     for each in folders:
         matching = map(Path, sorted(glob.glob(str(each))))  # noqa: PTH207 - may begin anywhere
         yield from [path for path in matching if (path / SETTINGS).is_file()] or [Path(each)]

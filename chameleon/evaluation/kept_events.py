@@ -95,7 +95,7 @@ class EventReader:
         with _named(path, f"the member at byte {start:,} is damaged"):
             found = _by_problem(read_member(path, start)[0], path)
             if result.id not in found:
-                raise LookupError(f"it lacks problem {result.id}")
+                raise LookupError(f"problem {result.id} is missing from it")
             return found[result.id]
 
     def events_of(self, result: Result) -> tuple[Event, ...]:

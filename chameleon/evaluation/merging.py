@@ -36,7 +36,7 @@ def merge(parts: Sequence[Path], out: Path) -> None:
     settings_by_folder = _settings_of(parts)
     settings = _common(settings_by_folder)
     if out.is_symlink() or (out.exists() and not (out.is_dir() and not any(out.iterdir()))):
-        raise InputError("there is something already", where=str(out), hint="Name a new folder.")
+        raise InputError("the folder already exists", where=str(out), hint="Name a new folder.")
     seen = set[str]()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -74,11 +74,11 @@ def _settings_of(parts: Sequence[Path]) -> dict[Path, Mapping[str, Any]]:
             numbers.append(each[PART]["number"])
             of = each[PART]["of"]
         except (KeyError, TypeError):
-            hint = "Name the folders of parts alone."
-            raise InputError("it is a whole evaluation, and no part", where=str(path), hint=hint) from None
+            hint = "Name only the folders of parts."
+            raise InputError("it is a complete evaluation, not a part", where=str(path), hint=hint) from None
     if wrong := [str(number) for number in range(1, of + 1) if numbers.count(number) != 1]:
-        what = f"of {of} parts these are missing or named twice: {', '.join(wrong[:10])}"
-        raise InputError(what, hint="Name one folder for each part.")
+        what = f"of {of} parts, these are missing or given twice: {', '.join(wrong[:10])}"
+        raise InputError(what, hint="Name one folder per part.")
     return settings
 
 

@@ -29,7 +29,7 @@ class PartOfProblems:
         found = _WRITTEN.fullmatch(text)
         number, of = map(int, found.groups()) if found else (0, 0)
         if not 1 <= number <= of:
-            raise InputError(f"{text!r} is no part", hint="Write 3/16 for the third of sixteen.")
+            raise InputError(f"{text!r} is not a part", hint="Write 3/16 for the third part of sixteen.")
         return cls(number, of)
 
     def has(self, problem: Problem) -> bool:

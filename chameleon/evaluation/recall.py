@@ -72,7 +72,7 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
         table = _table(data, where)
         if (before := seen.setdefault(str(id), table)) is not table:
             if before != table:
-                raise InputError(f"the table_id {str(id)!r} is the name of another table too", where=where)
+                raise InputError(f"another table has the same table_id {str(id)!r}", where=where)
             continue
         summary = next((row[key] for key in _SUMMARIES if row.get(key)), None) if summaries else ""
         if summary is None:
@@ -93,7 +93,7 @@ def read_queries(path: Path) -> list[Query]:
         gold = next((row[key] for key in _GOLD if isinstance(row.get(key), str | int)), None)
         if text is None or gold is None:
             needed = f"one of {', '.join(_QUESTIONS)}, and gold_table_id or table_id"
-            raise InputError(f"this row lacks {needed}", where=where)
+            raise InputError(f"this row is missing {needed}", where=where)
         found.append(Query(text, str(gold)))
     if not found:
         raise InputError("there are no queries", where=str(path))
@@ -107,7 +107,7 @@ def check_gold(ids: Iterable[str], queries: Sequence[Query]) -> None:
         raise InputError(
             f"{len(absent):,} of {len(queries):,} queries name a table that the corpus does not have, "
             f"such as {absent[0]!r}",
-            hint="Give the corpus that the queries were asked of.",
+            hint="Give the corpus that the queries are about.",
         )
 
 
@@ -140,10 +140,10 @@ def _place(id: str, hits: Sequence[Hit]) -> int:
 def _table(data: Mapping[str, Any], where: str) -> Table:
     header, rows = data.get("header"), data.get("rows")
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in (header, *rows)):
-        raise InputError("a table has a header and rows, which are lists of cells", where=where)
+        raise InputError("a table needs a header and rows, which are lists of cells", where=where)
     width = max(map(len, [header, *rows]))
     if not width:
-        raise InputError("the table has no column", where=where)
+        raise InputError("the table has no columns", where=where)
     names, *cells = [[_cell(cell) for cell, _ in zip_longest(row, range(width))] for row in (header, *rows)]
     return Table(names, cells, _cell(data.get("caption")))
 

@@ -124,12 +124,12 @@ class Result:
         grades = (float(each) if isinstance(each, bool) else each for each in data.get("grades", {}).values())
         numbers = (data["seconds"], data.get("position", 0), *grades)
         if not all(isinstance(each, str) for each in texts) or not all(map(is_amount, numbers)):
-            raise TypeError("a text or a number is none")
+            raise TypeError("a text or a number is missing")
         if not isinstance(data["correct"], bool | None) or not isinstance(data["declined"], bool):
             raise TypeError("it is neither right nor wrong")
         member = data.get("member", 0)
         if type(member) is not int or not 0 <= member < _LARGEST_FILE:
-            raise TypeError("a place is none")
+            raise TypeError("a position is missing")
         read = dict(data)
         read["usage"] = Usage.from_json(data["usage"])
         read["error"] = Failure(**data["error"]) if data["error"] else None
@@ -309,8 +309,8 @@ class Spending:
             return False
         if self.usage.cost is None:
             raise InputError(
-                "the provider reports no cost, so the limit on the cost cannot be kept",
-                hint="Give prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
-                "million tokens), or leave it out.",
+                "the provider reports no cost, so the cost limit cannot be enforced",
+                hint="Set prices in the inventory (llm: {prices: {input: …, output: …}}, US dollars per "
+                "million tokens), or drop the limit.",
             )
         return self.usage.cost >= self.limit

@@ -154,12 +154,12 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     run_dir = Path(path)
     for name in (SETTINGS, RESULTS):
         if not (run_dir / name).is_file():
-            hint = "An evaluation that is kept makes one."
+            hint = "An evaluation with an output folder makes one."
             inside = sorted(file.parent.name for file in run_dir.glob(f"*/{SETTINGS}"))
             if inside:
                 names = f"{', '.join(inside[:5])}{' …' if inside[5:] else ''}"
-                hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
-            what = f"this is no folder of an evaluation: it has no {name}"
+                hint = f"It holds {names}: name those, such as {run_dir / inside[0]}."
+            what = f"this is not the folder of an evaluation: it has no {name}"
             raise InputError(what, where=str(run_dir), hint=hint, code="" if inside else "missing-run")
     settings = read_settings(run_dir / SETTINGS)
     benchmark = find_benchmark(settings["benchmark"])

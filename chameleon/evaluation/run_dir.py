@@ -117,7 +117,7 @@ class RunDir(AbstractContextManager["RunDir"]):
     def require_kept(self) -> None:
         """Raise `LogError` when results or events are no longer in the directory."""
         if not all(file.is_in_place for file in (self._results, self._events, self._recent)):
-            what = "the folder was deleted or moved, so nothing more is kept in it"
+            what = "the folder was deleted or moved, so nothing more can be saved in it"
             raise LogError(what, where=str(self.path))
 
     def unfinished(self, id: str) -> tuple[Event, ...]:
@@ -193,7 +193,7 @@ class RunDir(AbstractContextManager["RunDir"]):
             return
         for name in (RESULTS, EVENTS, RECENT):
             if (self.path / name).exists() and (self.path / name).stat().st_size:
-                what = f"the folder has {name} and no settings that made it"
+                what = f"the folder has {name} but no settings"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
         write_whole(file, json.dumps(settings, indent=2) + "\n")
 
@@ -247,7 +247,7 @@ def write_whole(file: Path, text: str) -> None:
         beside.replace(file)
     except OSError as problem:
         what = f"the file cannot be written: {problem.strerror}"
-        raise LogError(what, where=str(file), hint=f"Make room. {_ELSEWHERE}") from problem
+        raise LogError(what, where=str(file), hint=f"Free some space. {_ELSEWHERE}") from problem
 
 
 def read_settings(file: Path) -> Mapping[str, Any]:
@@ -255,14 +255,14 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         settings = json.loads(file.read_text("utf-8"))
         is_named = isinstance(settings["benchmark"], str) and "inventory" in settings
         if not is_named or not isinstance(settings.get(PROBLEMS), int | None):
-            raise TypeError("no benchmark is named, or no number of problems")
+            raise TypeError("the benchmark or the number of problems is missing")
         if checked := settings.pop("checked", None):  # from an earlier version
             settings.setdefault(LIMIT, checked["limit"])
     except OSError as problem:
         hint = "Name the folder of an evaluation."
         raise LogError(f"cannot be read: {problem.strerror}", where=str(file), hint=hint) from problem
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        what = "these are no settings of an evaluation"
+        what = "these are not the settings of an evaluation"
         raise LogError(what, where=str(file), hint=_ELSEWHERE) from problem
     return dict(settings)
 
@@ -276,11 +276,11 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
         try:
             result = Result.from_json(read_line(line))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            hint = "Take out that line: its problem is then run again."
-            raise LogError(f"line {number} is no result", where=str(path), hint=hint) from problem
+            hint = "Delete that line; its problem then runs again."
+            raise LogError(f"line {number} is not a result", where=str(path), hint=hint) from problem
         if result.id in seen:
             what = f"line {number} is another result of problem {result.id}"
-            raise LogError(what, where=str(path), hint=f"Take out one of them. {_ELSEWHERE}")
+            raise LogError(what, where=str(path), hint=f"Delete one of them. {_ELSEWHERE}")
         seen.add(result.id)
         yield result
 

@@ -173,9 +173,9 @@ def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts:
         id = id_of(row)
         if id is None:
             told = f"Its fields: {', '.join(row)[:200]}."
-            raise InputError("a row of the predictions names no problem", hint=told)
+            raise InputError("a row of the predictions has no problem id", hint=told)
         if id in given and not last_counts:
             told = f"there are two predictions for problem {id}"
-            raise InputError(told, hint="Score the rows of one run alone.", code="several-runs")
+            raise InputError(told, hint="Score the rows of one run only.", code="several-runs")
         given[id] = row
     return given

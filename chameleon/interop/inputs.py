@@ -61,7 +61,7 @@ class Inputs:
         for key in keys:
             if key not in self.takes:
                 shown = one_line(harmless(str(key)), 60)
-                what = f"the inventory {self.inventory.name} takes no {shown}"
+                what = f"the inventory {self.inventory.name} does not take {shown}"
                 raise InputError(what, hint=nearest(shown, self.takes))
 
     @property
@@ -120,8 +120,8 @@ class Inputs:
         if "\n" in bare or (bare[:1], bare[-1:]) in (("[", "]"), ("{", "}")):
             return read_table(text.encode("utf-8", "replace"), name=key)
         if not self.folders:
-            what = f"{key} is one line, not a table"
-            raise InputError(what, hint="Send the table as CSV text, header first. Files are not read here.")
+            what = f"{key} is a single line, not a table"
+            raise InputError(what, hint="Send the table as CSV text with a header. Files are not read here.")
         path = self._path(key, text)
         table = read_table(path, name=path.name)
         return table if table.caption.strip() else table.with_caption(path.stem)
@@ -141,14 +141,14 @@ class Inputs:
             if is_there and not any(part.startswith(".") for part in below.parts):
                 return path
         hint = f"Use a path below {self._named}; hidden files are not read."
-        raise InputError(f"{key} is {shown!r}, but there is no such file to be read", hint=hint)
+        raise InputError(f"{key} is {shown!r}, but no such file can be read", hint=hint)
 
     def _written(self, key: str, content: Mapping[str, Any], scratch: Path) -> Path:
         """Write the content of a file, and return its path."""
         kind, data = content.get("mimeType"), content.get("data")
         if not isinstance(kind, str) or not isinstance(data, str):
             raise InputError(
-                f"{key} lacks {'mimeType' if not isinstance(kind, str) else 'data'}",
+                f"{key} is missing {'mimeType' if not isinstance(kind, str) else 'data'}",
                 hint='Send {"mimeType": "image/png", "data": "…"}, the bytes in base64.',
             )
         if len(data) > MAX_BYTES * 4 // 3 + 4:

@@ -117,7 +117,7 @@ class InventoryServer:
             inventory, inputs = executor.inventory, Inputs(executor.inventory, folders)
             name = re.sub(r"[^A-Za-z0-9_-]+", "_", inventory.name)[:64]
             if name in self.tools:
-                raise InventoryError(f"two inventories are called {name}", hint="Serve one of them.")
+                raise InventoryError(f"two inventories are named {name}", hint="Serve only one of them.")
             about = one_line(harmless(inventory.about), 1000) or f"Answers by {', '.join(inventory.present)}."
             tool = types.Tool(name=name, description=about, input_schema=inputs.schema, output_schema=_OUTPUT)
             self.tools[name] = Served(executor, inputs, tool)
@@ -282,7 +282,7 @@ async def serve_http(
             bound.bind((host, port))
             bound.listen()  # a client may connect as soon as it knows the address
         except OSError as problem:
-            what = f"cannot serve on it: {problem.strerror or problem}"
+            what = f"cannot listen there: {problem.strerror or problem}"
             is_host = isinstance(problem, socket.gaierror)
             hint = "Use a host of this machine." if is_host else "Use another port, or 0."
             raise InputError(what, where=f"{host}:{port}", hint=hint) from problem

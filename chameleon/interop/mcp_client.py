@@ -294,7 +294,7 @@ def _from_environment(settings: Mapping[str, str]) -> dict[str, str]:
         elif name in os.environ:
             values[key] = os.environ[name]
         else:
-            raise InventoryError(f"{key} is ${name}, which is not set", hint=f"export {name}=…")
+            raise InventoryError(f"{key} refers to ${name}, which is not set", hint=f"export {name}=…")
     return values
 
 

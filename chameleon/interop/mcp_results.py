@@ -99,10 +99,10 @@ def _picture(encoded: Any) -> Path:
     try:
         data = base64.b64decode(str(encoded), validate=True)
     except ValueError as problem:
-        raise ModuleError("the server sent a picture that is not base64") from problem
+        raise ModuleError("the server sent an image that is not base64") from problem
     suffix = next((each for start, each in _PICTURES.items() if data.startswith(start)), None)
     if suffix is None or (suffix == ".webp" and data[8:12] != b"WEBP"):
-        raise ModuleError("the server sent a picture that is not PNG, JPEG, GIF or WebP")
+        raise ModuleError("the server sent an image that is not PNG, JPEG, GIF or WebP")
     folder = Path(os.environ.get("CHAMELEON_RECEIVED") or "~/.cache/chameleon/received").expanduser()
     path = folder / f"{hashlib.sha256(data).hexdigest()}{suffix}"
     try:
@@ -113,5 +113,5 @@ def _picture(encoded: Any) -> Path:
             unfinished.chmod(0o600)
             unfinished.replace(path)
     except OSError as problem:
-        raise ModuleError(f"a picture cannot be saved: {problem.strerror}", where=str(folder)) from problem
+        raise ModuleError(f"an image cannot be saved: {problem.strerror}", where=str(folder)) from problem
     return path

@@ -113,7 +113,7 @@ class Builder:
             for name, module in self._modules(entry, spec, ("modules", entry)).items():
                 if name in modules:
                     hint = "Add a prefix for the tools of this entry."
-                    raise self._wrong(("modules", entry), f"two modules are called {name}", hint)
+                    raise self._wrong(("modules", entry), f"two modules are named {name}", hint)
                 modules[name] = module
                 if spec.on_error:
                     on_error[name] = spec.on_error

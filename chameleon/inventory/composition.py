@@ -209,7 +209,7 @@ def _by_name(given: Any) -> dict[str, Module]:
     for module in map(_module, given):
         if module.name in modules:
             hint = "Pass a mapping of names to modules."
-            raise InventoryError(f"two modules are called {module.name}", hint=hint)
+            raise InventoryError(f"two modules are named {module.name}", hint=hint)
         modules[module.name] = module
     return modules
 

@@ -66,7 +66,7 @@ class Inventory(Composition):
         made = cls(name, planning, cast(Mapping[str, Module], given))  # may be a list: `_by_name` reads both
         if not made.modules.keys() - made.brought:
             hint = "Pass a list of functions and modules."
-            raise InventoryError("there are no tools", where=name, hint=hint)
+            raise InventoryError("no tools are given", where=name, hint=hint)
         return made
 
     @classmethod
@@ -171,7 +171,7 @@ class Inventory(Composition):
         for key, value in present.items() if types else ():
             if key not in types:
                 hint = nearest(str(key), self.input_types)
-                raise InputError(f"the inventory {self.name} takes no {key}", hint=hint)
+                raise InputError(f"the inventory {self.name} does not take {key}", hint=hint)
             kind = types[key].removesuffix("?")
             if not isinstance(value, INPUT_TYPES[kind]):
                 what = f"{key} is {type_in_words(value)}, but the inventory takes {with_article(kind)}"

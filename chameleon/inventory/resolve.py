@@ -171,7 +171,7 @@ def build(
             raise InventoryError(f"{name} is {str(value)[:80]!r}: {reason}", where=locate(name)) from problem
     for each in declared:
         if each.default is each.empty and each.name not in checked and each.kind in _NAMED:
-            raise InventoryError(f"{cls.__name__} lacks the parameter {each.name!r}", where=locate())
+            raise InventoryError(f"{cls.__name__} is missing the parameter {each.name!r}", where=locate())
     try:
         return cls(**checked)
     except ChameleonError as problem:

@@ -36,14 +36,14 @@ INPUT_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
 
 def _name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise ValueError("a name has letters, digits and underscores, and starts with a letter")
+        raise ValueError("use letters, digits and underscores, and start with a letter")
     return value
 
 
 def _input_type(value: str) -> str:
     if value.removesuffix("?") not in INPUT_TYPES:
         known = ", ".join(INPUT_TYPES)
-        raise ValueError(f"an input is one of {known}, with a question mark if it is optional")
+        raise ValueError(f"write one of {known}, with a question mark if it is optional")
     return value
 
 
@@ -145,7 +145,7 @@ def _with_show_error(repair: Any) -> Any:
     if not isinstance(repair, dict) or key not in repair:
         return repair
     if not isinstance(shown := repair[key], bool):
-        raise ValueError(f"{key} is true or false")
+        raise ValueError(f"{key} must be true or false")
     entries = {name: entry for name, entry in repair.items() if name != key}
     return {k: {key: shown, **entry} if isinstance(entry, dict) else entry for k, entry in entries.items()}
 
@@ -191,7 +191,7 @@ class McpSpec(Strict):
         if (self.command is None) == (self.url is None):
             raise ValueError("give a command or a url")
         if self.url is not None and not self.url.startswith(("http://", "https://")):
-            raise ValueError("a url starts with http:// or https://")
+            raise ValueError("a url must start with http:// or https://")
         misplaced = (self.env or self.cwd) if self.command is None else self.headers
         if misplaced:
             raise ValueError("env and cwd belong to a command, headers to a url")

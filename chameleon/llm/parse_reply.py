@@ -176,7 +176,7 @@ def calls_in(message: Any, clean: Clean) -> tuple[ToolCall, ...]:
     for number, call in enumerate([*message.tool_calls, *invalid]):
         args, why = _arguments_of(call.get("args"), clean)
         if not why and number >= len(message.tool_calls) > 0:  # LangChain lists invalid calls last
-            why = "it has no arguments, and its place among the calls is not known"
+            why = "it has no arguments and no index among the calls"
         name = clean(str(call.get("name") or ""))
         # Some servers send no id, or the same one for all.
         id = clean(str(call.get("id") or ""))
@@ -192,13 +192,13 @@ def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]
         args = {} if is_none else json.loads(arguments) if isinstance(arguments, str) else arguments
         if isinstance(args, Mapping):
             return each_text(args, clean), ""
-        why = "they are another value"
+        why = "they are not an object"
     except RecursionError:
-        why = "they go down too far"
+        why = "they are nested too deeply"
     except ValueError as error:
         why = str(error)
     shown = arguments if isinstance(arguments, str) else f"{arguments!r:.1000}"
-    return {}, clean(f"its arguments are no JSON object ({why}): {one_line(shown, 200)}")
+    return {}, clean(f"its arguments are not a JSON object ({why}): {one_line(shown, 200)}")
 
 
 def blocks_in(message: Any, clean: Clean) -> tuple[Mapping[str, Any], ...]:

@@ -65,7 +65,7 @@ def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
     provider, colon, name = model.strip().partition(":")
     if not colon:
         if not base_url(environ) and (owner := provider_of(provider)) not in ("", "openai"):
-            raise NoModel(f"the model {provider!r} is not OpenAI's", hint=f"Did you mean {owner}:{provider}?")
+            raise NoModel(f"OpenAI has no model {provider!r}", hint=f"Did you mean {owner}:{provider}?")
         return f"openai:{provider}"
     known = provider.lower().replace("-", "_")
     if known in providers() or known == "scripted":

@@ -61,7 +61,7 @@ class ScriptedModel(BaseChatModel):
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
-            raise InputError("there is no such script of replies", where=str(file)) from None
+            raise InputError("there is no such file of scripted replies", where=str(file)) from None
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"the script cannot be read: {reason}", where=str(file)) from error
@@ -75,8 +75,8 @@ class ScriptedModel(BaseChatModel):
             except json.JSONDecodeError as error:
                 raise InputError(f"not JSON: {error}", where=where) from None
             except (AttributeError, KeyError, TypeError, ValueError):
-                hint = 'A call has a name and args: {"tool_calls": [{"name": "search", "args": {}}]}.'
-                what = 'a reply is a text, {"text": …} or {"tool_calls": […]}'
+                hint = 'A call needs name and args: {"tool_calls": [{"name": "search", "args": {}}]}.'
+                what = 'a reply must be a text, {"text": …} or {"tool_calls": […]}'
                 raise InputError(what, where=where, hint=hint) from None
             replies.append(reply)
         return cls(replies, model_name=file.name)

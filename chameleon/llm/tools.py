@@ -75,7 +75,7 @@ def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...
             hint = "Use 1 to 64 letters, digits, _ and -."
             raise ModelError(f"{name!r} is not the name of a tool that models can call", hint=hint)
         if name in checked:
-            raise ModelError(f"two tools have the name {name!r}")
+            raise ModelError(f"two tools are named {name!r}")
         if not isinstance(parameters, Mapping) or parameters.get("type") != "object":
             hint = 'Use a JSON schema with "type": "object".'
             raise ModelError(f"the parameters of the tool {name} are not the schema of an object", hint=hint)

@@ -33,7 +33,7 @@ class PackageEngine:
         """Raise `MissingPackage` if the engine is not installed; nothing is loaded."""
         if not all(map(find_spec, cls.packages)):
             name = cls.packages[0]
-            raise MissingPackage(f"the text engine {name} needs the package {name}", hint=cls.hint)
+            raise MissingPackage(f"the OCR engine {name} needs the package {name}", hint=cls.hint)
 
 
 class EasyEngine(PackageEngine):
@@ -55,9 +55,8 @@ class EasyEngine(PackageEngine):
             self._reader = easyocr.Reader(languages, gpu=gpu, verbose=False)
         except (ImportError, OSError, ValueError, RuntimeError) as problem:  # RuntimeError: mismatched builds
             raise ModuleError(
-                f"easyocr is installed and cannot load its models for {', '.join(languages)}: {problem}",
-                hint="Let it download them once where there is a network, install builds of torch and "
-                "torchvision that fit each other, or set engine: rapidocr.",
+                f"easyocr is installed but cannot load its models for {', '.join(languages)}: {problem}",
+                hint="Connect once to download them, match torch and torchvision, or set engine: rapidocr.",
             ) from problem
         self._turn = threading.Lock()
 
@@ -114,7 +113,7 @@ class RapidEngine(PackageEngine):
             from rapidocr import RapidOCR
         except Exception as problem:  # a missing system library can raise any error
             raise ModuleError(
-                f"RapidOCR is installed and does not start: {str(problem)[:200]}",
+                f"RapidOCR is installed but does not start: {str(problem)[:200]}",
                 hint="Reinstall it, or set engine: easyocr.",
             ) from problem
         return RapidOCR(
@@ -207,7 +206,7 @@ def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) 
                 raise
             if isinstance(problem, MissingPackage):
                 continue
-            _log.warning("the text engine %s is skipped: %s", each, problem)
+            _log.warning("the OCR engine %s is skipped: %s", each, problem)
             failed = failed or problem
     listed = "; or ".join(f"`{engine.hint}`" for engine in ENGINES.values())
     missing = MissingPackage("no engine for text in pictures is installed", hint=f"Run {listed}.")

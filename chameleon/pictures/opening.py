@@ -137,18 +137,18 @@ def _bytes_of(path: str | Path) -> bytes:
     """Read the whole file of a picture. Raises `InputError`."""
     where, file = str(path), Path(path)
     if is_address(where):
-        what = "is an address, and pictures are read from files only"
+        what = "is an address, but images are read from files only"
         raise InputError(what, where=where[:80], hint="Download it first.")
     try:
         if not file.exists():
-            raise InputError("there is no such picture", where=where, hint="Check the path.")
+            raise InputError("there is no such file", where=where, hint="Check the path.")
         if not file.is_file():
-            raise InputError("is not a file", where=where, hint="Give the path of one picture.")
+            raise InputError("is not a file", where=where, hint="Give the path of one image.")
         if file.stat().st_size > MAX_BYTES:
             raise _too_large(f"has {file.stat().st_size / 1e6:,.0f} MB", where)
         return file.read_bytes()
     except OSError as problem:
-        raise InputError(f"the picture cannot be read: {problem}", where=where) from problem
+        raise InputError(f"the image cannot be read: {problem}", where=where) from problem
 
 
 @contextmanager
@@ -175,7 +175,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
     except (InputError, MemoryError):
         raise
     except UnidentifiedImageError:
-        what = "is no picture, or one of an unknown format or damaged from its beginning"
+        what = "is not an image, is in an unknown format, or is damaged"
         hint = "Give a PNG, JPEG, GIF, WebP, BMP or TIFF file."
         raise InputError(what, where=where, hint=hint) from None
     except Image.DecompressionBombError:

@@ -153,7 +153,7 @@ class Build:
             what = f"a document's id is a text of 1 to {_LONGEST_ID:,} characters, not {str(id)[:40]!r}"
             raise InputError(what, where=place)
         if id in self._seen:
-            raise InputError(f"the id {id!r} is given twice", where=place, hint="Give each its own.")
+            raise InputError(f"the id {id!r} occurs twice", where=place, hint="Give each its own id.")
         self._seen.add(id)
         line = document.to_line()
         if self.old is not None and (there := self.old.with_ids([id])):

@@ -36,7 +36,7 @@ def check_name(name: str) -> None:
     if name != MINILM and not (provider and colon and model):
         model = "a provider and a model such as openai:text-embedding-3-small"
         hint = f"Name {MINILM!r}, {LOCAL}NAME, or {model}."
-        raise InventoryError(f"there are no embeddings {name!r}", hint=hint)
+        raise InventoryError(f"there are no embeddings named {name!r}", hint=hint)
 
 
 def automatic() -> str:
@@ -115,7 +115,7 @@ def _remembered(
     for old in list(islice(known, max(0, len(known) - _REMEMBERED))):
         known.pop(old, None)
     if len({len(vector) for vector in found.values()}) > 1:
-        raise ModelError("the embedding model answered with vectors of several lengths")
+        raise ModelError("the embedding model returned vectors of different lengths")
     return numpy.stack([found[text] for text in texts]) if texts else numpy.empty((0, 0), numpy.float32)
 
 
@@ -128,7 +128,7 @@ def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
     except (TypeError, ValueError):  # vectors of different lengths, or none at all
         found = numpy.empty(0, numpy.float32)
     if found.ndim != 2 or len(found) != count or not found.shape[1] or not numpy.isfinite(found).all():
-        raise ModelError(f"the embedding model did not answer with {count} vectors of one length")
+        raise ModelError(f"the embedding model did not return {count} vectors of one length")
     lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
     return found / numpy.where(lengths == 0, 1, lengths)
 

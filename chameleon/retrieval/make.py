@@ -138,14 +138,14 @@ def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
 def _dense(index: Index, spec: RetrieverSpec) -> Dense:
     there, where = index.manifest.embeddings, str(index.path)
     if not there:
-        what = "the index was built for words alone and has no vectors"
+        what = "the index was built for words only and has no vectors"
         raise InputError(what, where=where, hint="Build one for {first: blend} in another folder.")
     named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
     has = {**there, "model": there["name"]}
     for key, value in named.items():
         if value != has.get(key):
             name = "embeddings" if key == "model" else key
-            what = f"the index has the {name} {has.get(key)!r}, not {value!r}"
-            raise InputError(what, where=where, hint="Name the retriever without it, or build another index.")
+            what = f"the index has {name} {has.get(key)!r}, not {value!r}"
+            raise InputError(what, where=where, hint="Leave it out of the retriever, or build another index.")
     require_embeddings(there["name"])
     return Dense(index, opened_vectors(index.data, index.manifest))

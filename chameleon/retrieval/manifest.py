@@ -79,7 +79,7 @@ class Manifest:
         with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
             content = json.loads(data)
             if content["format"] != FORMAT:
-                what = f"the index has another format than {FORMAT}"
+                what = f"the format of the index is not {FORMAT}"
             elif content.pop("sum") == _sum(content):
                 del content["format"]
                 return cls(**content)
@@ -137,9 +137,9 @@ def replace_json(path: Path, data: Any) -> None:
 
 def _absent(folder: Path) -> InputError:
     if is_ours(folder):
-        hint = "Run the command that builds it again."
+        hint = "Run the command that built it again."
         return InputError("the index is not finished", where=str(folder), hint=hint)
-    what = "the folder holds no index" if folder.is_dir() else "there is no such index"
+    what = "the folder is not an index" if folder.is_dir() else "there is no such index"
     what = "is a file, not the folder of an index" if folder.is_file() else what
     return InputError(what, where=str(folder), hint="`chameleon index` builds one.")
 

@@ -24,7 +24,7 @@ _working = threading.Lock()  # tokenizers take one caller at a time
 
 def _loaded(kind: str, name: str) -> Any:
     """Load a model by a class of sentence-transformers, without progress bars. Raises `ModelError`."""
-    hint = "Name a folder that holds it, or a model of the Hugging Face hub."
+    hint = "Name a folder that holds one, or a model on the Hugging Face hub."
     with _working, telling("the model cannot be loaded", where=name, hint=hint):
         import sentence_transformers
         from transformers.utils import logging
@@ -99,7 +99,7 @@ class CrossEncoderModel(PairModel):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         if self._model.num_labels != 1:
-            what = f"a cross-encoder gives one score, and this model {self._model.num_labels}"
+            what = f"a cross-encoder gives one score, but this model gives {self._model.num_labels}"
             raise ModelError(what, where=name)
 
     def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -119,7 +119,7 @@ class LateEncoder(PairModel):
         super().__init__(name)
         # For any other model the package would add a last layer with random weights.
         if name != MINILM and self._model._get_model_type(name, None, None) != self.kind:
-            raise ModelError("this is no model of late interaction", where=name)
+            raise ModelError("this is not a late-interaction model", where=name)
         self._known: dict[str, Any] = {}
 
     def _scores(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -61,7 +61,7 @@ class RerankerSpec(_Strict):
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         if bool(self.cross_encoder) == bool(self.late):
-            raise ValueError("one of the two is named")
+            raise ValueError("name only one of the two")
         return self
 
     @property
@@ -108,7 +108,7 @@ class RetrieverSpec(_Strict):
             value = told.get(key)
             raise _no_retriever(f"{key}: {value!r}", f"{key} is {_FORMS[key]}.") from None
         if found.embeddings and found.first in ("bm25", "lexical") and found.rerank != "dense":
-            what = f"embeddings: {found.first} searches by words alone"
+            what = f"embeddings: {found.first} searches by words only"
             raise _no_retriever(what, "Leave it out, or name {first: blend}.")
         return found
 

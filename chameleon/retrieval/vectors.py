@@ -119,8 +119,8 @@ class Vectors:
     def _require_length(self, vectors: Any) -> None:
         length = vectors.shape[1]
         if self._index is not None and self._index.ntotal and length != self._index.d:
-            what = f"the embedding model answers with {length} numbers, and the vectors have {self._index.d}"
-            hint = "Use the model of that time, or build the index again in another folder."
+            what = f"the embedding model returns {length} dimensions, but the index has {self._index.d}"
+            hint = "Use the model that built it, or build another index in a new folder."
             raise InputError(what, where=str(self.file), hint=hint)
 
 
@@ -131,7 +131,7 @@ def opened_vectors(data: Path, manifest: Manifest) -> Vectors:
     """
     file = data / f"vectors-{manifest.embeddings_sum:08x}"
     if manifest.files and not file.exists():
-        what = "the index was built again after it was opened"
+        what = "the index was rebuilt after it was opened"
         raise InputError(what, where=str(data.parent), hint="Open it again.")
     return Vectors(file, partial(embedder, **manifest.embeddings))
 

@@ -131,7 +131,7 @@ def may_run(
             failure = not_approved(step)
         elif module.max_runs is not None and times_run >= module.max_runs:
             times = "once" if module.max_runs == 1 else f"{module.max_runs:,} times"
-            what = f"it may run at most {times} in a run, and already has"
+            what = f"it may run at most {times} in one run, and already did"
             failure = Failure("StepRejected", what, where=f"module {step.module}")
         if failure is not None:
             return tuple(allowed), None if allowed else failure

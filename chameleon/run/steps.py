@@ -175,7 +175,7 @@ def _record(
     changed = module.update_input(seen.input, output)
     for key in changed if isinstance(changed, Mapping) else ():
         if isinstance(state.input.get(key), Table) and not isinstance(changed[key], Table):
-            what = f"it puts {type_in_words(changed[key])} in place of the table input.{key}"
+            what = f"it replaces the table input.{key} with {type_in_words(changed[key])}"
             raise ModuleError(what, hint="Return a chameleon.Table, such as `state.table.take_rows([0])`.")
     input_changes = _changes("input", changed, access, output, room, seen=seen.input)
     cache_changes = module.update_cache(seen.cache, output)

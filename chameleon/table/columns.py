@@ -218,7 +218,7 @@ class _Column:
             return None if read is None else self.unread(read, "time")
         if {text.count(":") for text in texts} == {1, 2} and not any("m" in text.lower() for text in texts):
             odd = self.places(lambda text: text.count(":") == 1)
-            why = f"{self.cells[odd[0]]} may be hours or minutes, beside times with seconds"
+            why = f"{self.cells[odd[0]]} may be hours or minutes: other times in the column have seconds"
             return self.unclear(why, odd, "time")
         return self.made("time", read)
 

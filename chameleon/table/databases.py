@@ -181,7 +181,7 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
             has_table |= isinstance(found, Found)
             yield found
     except exc.SQLAlchemyError as error:
-        hint = "Check the address, and whether it runs."
+        hint = "Check the address, and that the server is running."
         raise origin.error(f"cannot be read ({_error_line(error, opened.secret)})", hint=hint) from None
     finally:
         engine.dispose()
@@ -202,10 +202,10 @@ def _engine(address: str, origin: Origin) -> Any:
         raise MissingPackage(what, where=origin.name, hint=hint) from None
     except Exception:  # SQLAlchemy's own errors, and others from drivers
         if address.lower().startswith("http"):
-            hint = "Download the file, and give that."
+            hint = "Download the file and give its path."
             raise origin.error("is a web address, and tables are not read from the web", hint=hint) from None
         hint = "Write it as postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ and %2F for /."
-        raise origin.error("is no address of a database", hint=hint) from None
+        raise origin.error("is not the address of a database", hint=hint) from None
     raise origin.error("is the address of a file", hint="Give the path of the file itself.")
 
 

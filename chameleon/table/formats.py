@@ -90,7 +90,7 @@ def to_text(
     minimum.
     """
     if style not in STYLES:
-        raise InputError(f"no table style is called {style!r}", hint=f"There are: {', '.join(STYLES)}.")
+        raise InputError(f"no table style is named {style!r}", hint=f"There are: {', '.join(STYLES)}.")
     return replace(excerpt(table, max_rows, max_cell, max_tokens), first=first).in_style(style)
 
 
@@ -100,7 +100,7 @@ def excerpt(
     """Return the first rows with their cells cut, and a note of the cuts ("" without any)."""
     least = ((max_rows, 0), (max_cell, 1), (max_tokens, 1))
     if any(limit is not None and limit < bound for limit, bound in least):
-        raise InputError("a table's text keeps at least 0 rows, 1 token and 1 character of each cell")
+        raise InputError("the limits must be at least 0 rows, 1 token and 1 character per cell")
     lines = [[clean_cell(cell) for cell in row] for row in (table.header, *table.rows[:max_rows])]
     if max_tokens is not None:
         used = accumulate(estimated_tokens(" | ".join(_cut(line, max_cell))) + 1 for line in lines)
@@ -129,7 +129,7 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
     so that a cell can neither color the screen nor reorder a line. Raises `InputError` below 20 places.
     """
     if width < _LEAST_WIDTH:
-        raise InputError(f"a table needs a terminal of at least {_LEAST_WIDTH} places, not {width}")
+        raise InputError(f"a table needs a terminal of at least {_LEAST_WIDTH} columns, not {width}")
     part = excerpt(table, max_rows)
     lines = [[harmless(cell) for cell in line] for line in part.lines]
     right = [column.meaning.is_number for column in table.take_rows(range(len(part.rows))).columns]

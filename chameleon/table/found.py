@@ -112,7 +112,7 @@ def table_of(
     try:
         filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]
         if not filled:
-            raise origin.error("holds no text", hint="A table needs a header and at least one row.")
+            raise origin.error("has no text", hint="A table needs a header and at least one row.")
         if len(filled) == 1 and heads != 0:
             raise origin.error("has a header but no rows", hint="Add at least one row below the header.")
         width = len(filled[0][1])
@@ -152,7 +152,7 @@ def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pa
         return (*cells, *[""] * -extra)
     if not extra:
         return cells
-    hint = "Write an empty cell where nothing is known."
+    hint = "Write an empty cell for each missing value."
     if extra > 0:
         hint = "Put quotes around a cell that holds the delimiter."
     what = f"{counted(len(cells), 'cell')} found, but the header has {width:,}"

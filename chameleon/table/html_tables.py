@@ -100,7 +100,7 @@ def html_table(
             return LeftOut(origin.name, f"is no data: {reason}", is_fault=False)
         grid = _grid(rows, origin)
         if not grid:
-            return LeftOut(origin.name, "is no data: it holds no text", is_fault=False)
+            return LeftOut(origin.name, "has no text", is_fault=False)
         records, titles, notes = _records(grid, keep_notes=keep_notes)
         caption = next((text_of(each) for each in table.iter("caption")), "")
         called = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title

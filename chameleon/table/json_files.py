@@ -68,9 +68,9 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
         where = Origin(f"{origin.name}, line {at:,}, column {column:,}")
         raise where.error(f"is not valid JSON ({error.msg})", hint=hint) from None
     except ValueError:
-        raise origin.error("holds a number of more than 4,300 digits", at=line) from None
+        raise origin.error("has a number of more than 4,300 digits", at=line) from None
     except RecursionError:
-        raise origin.error("holds JSON that is nested too deeply", at=line, hint=_SHAPES) from None
+        raise origin.error("is nested too deeply", at=line, hint=_SHAPES) from None
 
 
 def _table(value: Any, where: str, keys: Sequence[str] = ()) -> Found | LeftOut:
@@ -105,7 +105,7 @@ def _records(data: Any, origin: Origin) -> Iterator[Record]:
             raise origin.error(f"its columns differ in length: {counts}", hint=hint)
         names, rows = list(data), list(map(list, zip(*data.values(), strict=True)))
     elif not shape:
-        raise origin.error("holds no table", hint=_SHAPES)
+        raise origin.error("has no table", hint=_SHAPES)
     if shape != "rows" and not (rows and isinstance(rows[0], dict)):
         yield 0, names
     if rows:
@@ -118,10 +118,10 @@ def _of_rows(
     """Yield the records of objects, with a column per key in order of first use, or of lists."""
     kind = type(values[0][1])
     if kind not in (dict, list):
-        raise origin.error("holds no rows", hint=_SHAPES)
+        raise origin.error("has no rows", hint=_SHAPES)
     if odd := next((number for number, row in values if type(row) is not kind), 0):
         expected = "an object" if kind is dict else "a list"
-        raise origin.error(f"is not {expected} as the first row is", at=odd, hint=_SHAPES)
+        raise origin.error(f"is not {expected}, as the first row is", at=odd, hint=_SHAPES)
     if kind is list:
         yield from ((number, list(map(cell_text, row))) for number, row in values)
         return

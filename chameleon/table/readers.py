@@ -129,7 +129,7 @@ def read_tables(source: Path | bytes, name: str, how: Reading = ALL) -> Iterator
     if not data.strip():
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
     if how.header and kind not in (*_OF_ROWS, ""):
-        raise origin.error("has no rows of a header to choose", hint="Only CSV and Excel files do.")
+        raise origin.error("has no header rows to choose", hint="Only CSV and Excel files do.")
     match kind:
         case "workbook":
             from chameleon.table.workbooks import workbook_tables
@@ -185,9 +185,9 @@ def choose_table(
         if fault.is_fault if sheet is None else shown(sheet) in fault.where:
             raise InputError(fault.why, where=fault.where, hint=hint)
     if sheet is not None and names:
-        raise InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
+        raise InputError(f"has no sheet or table named {shown(sheet)}", where=name, hint=hint)
     why = "; ".join(fault.why for fault in left_out[:3])
-    what = f"holds no table{why and f' ({why})'}"
+    what = f"has no table{why and f' ({why})'}"
     raise InputError(what, where=name, hint=hint or "Give a file with a table.")
 
 

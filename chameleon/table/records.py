@@ -122,9 +122,9 @@ def read_file(path: Path, name: str = "") -> bytes:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise InputError("is a folder", where=where, hint="Name a file in it, or make an index of it.")
+            raise InputError("is a folder", where=where, hint="Name a file in it, or index the folder.")
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
-            raise InputError("is not an ordinary file", where=where, hint="Name a file that holds a table.")
+            raise InputError("is not a regular file", where=where, hint="Name a file that holds a table.")
         if status.st_size > limit:
             raise too_large(f"has {status.st_size / 1e6:,.1f} MB, more", limit, where)
         with path.open("rb") as file:
@@ -170,12 +170,12 @@ def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
         lengths = list(map(len, cells))
         widest = max(widest, len(lengths))
         if widest > MAX_COLUMNS:
-            hint = "Rows and columns may be swapped, or the delimiter may be another one."
+            hint = "Rows and columns may be swapped, or the delimiter may be a different one."
             raise origin.error(f"has {widest:,} columns, more than {MAX_COLUMNS:,}", at=number, hint=hint)
         if rows * widest > MAX_CELLS:
             raise too_many_cells(origin)
         if lengths and max(lengths) > MAX_CELL:
-            raise origin.error(f"a cell is longer than {MAX_CELL:,} characters", at=number)
+            raise origin.error(f"a cell has more than {MAX_CELL:,} characters", at=number)
         size += sum(lengths, len(lengths))
         if size > limit + 1:
             raise too_large(f"has more text in its first {rows:,} rows", limit, origin.name)

@@ -47,7 +47,7 @@ def parse_table(text: str, like: Table | None = None) -> Table:
                 return _fitted(lines, like)
             except InputError as error:
                 fault = fault or error
-    raise fault or _ORIGIN.error("holds no table", hint="Ask for lines of cells with bars between them.")
+    raise fault or _ORIGIN.error("has no table", hint="Ask for lines of cells separated by bars.")
 
 
 class _Ruled(list[list[str]]):

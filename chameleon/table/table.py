@@ -135,7 +135,7 @@ class Table:
         told: Iterable[str] = (),
     ) -> None:
         if _is_frame(header):
-            raise InputError("a table is not made of a DataFrame so", hint="Call Table.from_pandas(df).")
+            raise InputError("it takes no DataFrame", hint="Call Table.from_pandas(df).")
         names, body = tuple(header), tuple(map(tuple, rows))
         # Check all cells at once: a loop over them would take most of the time of reading a file.
         if not set(map(type, chain(names, chain.from_iterable(body)))) <= {str}:
@@ -190,7 +190,7 @@ class Table:
         rows = list(records) if isinstance(records, Iterable) else []
         if not rows or not all(map(_is_row, rows)):
             hint = "Give rows: mappings, or sequences with the header first."
-            raise InputError(f"no table can be made of {str(records)[:60]!r}", hint=hint)
+            raise InputError(f"no table can be made from {str(records)[:60]!r}", hint=hint)
         if rows and isinstance(rows[0], Mapping):
             keys = list(dict.fromkeys(chain.from_iterable(rows)))
             body = [[cell_text(row.get(key)) for key in keys] for row in rows]  # type: ignore[union-attr]

@@ -63,7 +63,7 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
             raise origin.error(what, hint=hint) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise origin.error("holds a NUL byte, so it is no text", at=line, hint="Save it again as UTF-8 text.")
+        raise origin.error("has a NUL byte, so it is not text", at=line, hint="Save it again as UTF-8 text.")
     return text, "Windows-1252" if guessed == "cp1252" else guessed
 
 
@@ -185,7 +185,7 @@ def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool
                 shared.clear()
             start = reader.line_num + 1
     except csv.Error as error:
-        what = f"a cell is longer than {csv.field_size_limit():,} characters, or a quote is never closed"
+        what = f"a cell has more than {csv.field_size_limit():,} characters, or a quote is never closed"
         raise origin.error(what if "limit" in str(error) else str(error), at=start) from None
 
 
@@ -255,8 +255,8 @@ def _header_lines(text: str) -> range | None:
     found = _ROWS.fullmatch(text.strip())
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
     if last < first or (first == 0 < last):
-        hint = 'Write the rows of the file, as "1-2" or "4", or "0" for none.'
-        raise InputError(f"{shown(text)} names no rows of a header", hint=hint)
+        hint = 'Write the numbers of the rows, such as "1-2" or "4", or "0" for none.'
+        raise InputError(f"{shown(text)} does not name header rows", hint=hint)
     return range(first, last + 1) if first else range(0)
 
 
@@ -264,7 +264,7 @@ def _below(records: Sequence[Record], lines: range, origin: Origin) -> RawTable:
     """Return the table below the header in these lines; the text above it is the title."""
     first = lines.start if lines else 0
     if sum(number in lines for number, _ in records) < len(lines):
-        raise origin.error("is no row of this file", at=lines.stop - 1)
+        raise origin.error("is not a row of this file", at=lines.stop - 1)
     above = [record for record in records if record[0] < first and any(record[1])]
     return RawTable(_lines(above), [record for record in records if record[0] >= first])
 

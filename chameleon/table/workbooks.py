@@ -144,7 +144,7 @@ class _Source:
             unsaved = _ZERO.search(source)  # XlsxWriter and others write 0 until a program computes it
         if unsaved:
             hint = "Open the workbook in a spreadsheet program and save it."
-            raise where.error(f"cell {unsaved[1].decode()} holds a formula without a saved value", hint=hint)
+            raise where.error(f"cell {unsaved[1].decode()} has a formula without a saved value", hint=hint)
         return source
 
 

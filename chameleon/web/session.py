@@ -176,7 +176,7 @@ def _reason(problem: Exception) -> str:
         return f"the server's certificate is not valid ({problem.verify_message})"
     if isinstance(problem, OSError) and problem.strerror and not isinstance(problem, ssl.SSLError):
         return f"no connection ({problem.strerror})"
-    return "the server broke off or does not speak HTTP"  # other messages may quote a header, and so a key
+    return "the server closed the connection or does not speak HTTP"  # others may quote a header, and a key
 
 
 class _BadReply(Exception):
@@ -198,7 +198,7 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         if self.left <= 0:
-            raise _BadReply("it is far longer than the limit")
+            raise _BadReply("it is much longer than the limit")
         self._connection.settimeout(self._session.seconds_left())
         count = self._connection.recv_into(memoryview(buffer)[: self.left])
         self.left -= count

@@ -127,7 +127,7 @@ class Web:
         sent = {"User-Agent": agent, "Accept-Encoding": "gzip", "Connection": "close", **(headers or {})}
         for name, value in [*sent.items(), *secrets.items()]:
             if not can_be_sent(value):
-                raise WebError(f"the header {name} holds characters that cannot be sent", where=target.host)
+                raise WebError(f"the header {name} has characters that cannot be sent", where=target.host)
         method = "GET" if json is None else "POST"
         try:
             address = without(target.url, params or {})
@@ -206,7 +206,7 @@ class Web:
         """Sleep until this host may be asked. Raises `WebError` if that would pass the deadline."""
         left = deadline - time.monotonic()
         if (wait := self.pace.turn(host, spacing, left)) >= left:
-            raise WebError("no turn came in time among the requests to this host", where=host)
+            raise WebError("the time ran out while other requests to this host were sent", where=host)
         if wait > 0:
             self.sleep(wait)
 

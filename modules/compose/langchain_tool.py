@@ -35,7 +35,7 @@ class LangChainTool(Module):
         self.tool = tool
         self.name = as_name(str(tool.name))
         if not self.name.isidentifier():
-            raise InventoryError(f"the LangChain tool {tool.name!r} has no name that a plan could write")
+            raise InventoryError(f"the LangChain tool {tool.name!r} has a name that a plan cannot use")
         self.description = " ".join(str(tool.description or "").split())
         shown = tool.tool_call_schema
         arguments: Arguments | None

@@ -67,7 +67,7 @@ class McpServer(Toolkit):
             resolved = [name if name in listed else written.get(name, name) for name in names]
             unknown = [name for name in resolved if name not in listed]
             if unknown and not is_recorded:  # a log has only the tools that were used
-                what = f"{key} has {unknown[0]!r}, and the server has no such tool"
+                what = f"{key} names {unknown[0]!r}, but the server has no such tool"
                 raise InventoryError(what, hint=nearest(unknown[0], [*listed]))
             return [name for name in resolved if name in listed]
 
@@ -84,12 +84,12 @@ class McpServer(Toolkit):
                 _log.warning("the tool %s is left out: %s", one_line(harmless(name), 60), problem)
                 continue
             if tool.name in modules:
-                what = f"two tools of the server {self.entry} come to the name {tool.name}"
+                what = f"two tools of the server {self.entry} get the same name, {tool.name}"
                 raise InventoryError(what, hint="Name those that you want in `tools`.")
             destroys = tool.hints.get("destructiveHint") is True
             tool.requires_approval = name not in allowed or destroys
             if name in allowed and destroys:
-                what = "%s asks for approval though `allow` names it: its server says that it destroys"
+                what = "%s needs approval although `allow` names it: its server calls it destructive"
                 _log.warning(what, tool.name)
             tool.max_runs = max_runs.get(name)
             modules[tool.name] = tool
@@ -151,12 +151,12 @@ class McpTool(Module):
         secrets, name = server.secrets, str(self.listed["name"])
         written = json.dumps(args, default=_sent, ensure_ascii=False)
         if any(json.dumps(secret, ensure_ascii=False)[1:-1] in written for secret in secrets):
-            raise NotApproved(f"an argument of {self.name} holds a key or password of this machine")
+            raise NotApproved(f"an argument of {self.name} contains a key or password of this machine")
         if self.is_recorded:
             now = await server.listed(name)
             if now is None or {"of": self.listed["of"], **_kept_of(self.name, now, secrets)} != self.listed:
-                what = f"the tool {self.name} is not what it was when the log began"
-                raise NotApproved(what, hint="Look at it with chameleon check, and begin a new log.")
+                what = f"the tool {self.name} has changed since the log began"
+                raise NotApproved(what, hint="Look at it with `chameleon check`, and start a new log.")
         result = await server.call(name, json.loads(written))
         return await asyncio.to_thread(output_of, result, secrets)
 

@@ -65,13 +65,13 @@ class PassageReader(LLMModule):
         passages = state.input.get("passages") or ()
         lines = [found["line"] for found in _RESTS.finditer(reply)]
         if lines and _NONE.match(lines[-1].strip()):
-            hint = "Ask in the words of the document, or name the section."
+            hint = "Use words of the document, or name the section."
             raise Declined("the passages found do not answer the question", hint=hint)
         numbers = list(dict.fromkeys(_numbers(lines[-1], len(passages)))) if lines else []
         if not numbers:
             raise StepRejected("the reply names no passage", hint='Write "Passages: " and their numbers.')
         if not all(1 <= number <= len(passages) for number in numbers):
-            raise StepRejected(f"the reply names passages that are not there: there are {len(passages)}")
+            raise StepRejected(f"the reply names passages that do not exist: there are {len(passages)}")
         return [(number, passages[number - 1]) for number in numbers]
 
 
@@ -96,7 +96,7 @@ class PaperAnswerer(PassageReader):
         texts = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
         lines = [found["line"] for found in _RESTS.finditer(text)][-1:]
         if self.quotes and (why := fault_of_quotes(quotes_in("\n".join(lines)), texts)):
-            raise StepRejected(why, hint='Write "Passages: 2 "words of it"", copied exactly.')
+            raise StepRejected(why, hint='Write "Passages: 2 "a quote from it"", copied exactly.')
         answer = stated_answer(solution) or ""
         given = [state.input["question"], *(state.input.get("choices") or ())]
         small = range(13) if _COUNTS.search(state.input["question"]) else ()  # counts need not be in the text
@@ -133,7 +133,7 @@ class PaperProgramGenerator(PassageReader):
         constants = (n.value for n in ast.walk(parsed(program)) if isinstance(n, ast.Constant))
         figures = [str(each) for each in constants if type(each) in (int, float)]
         if why := fault_of_numbers("", "; ".join(figures), [*known, state.input["question"]], FREE):
-            raise StepRejected(why, hint="Take the numbers from the passages, and name all of those.")
+            raise StepRejected(why, hint="Take the numbers from the passages, and name them all.")
         return {"program": program, "sources": [passage_source(each, number) for number, each in named]}
 
 

@@ -84,8 +84,8 @@ class PaperRetriever(Module):
                 kept.append(place)
                 left -= size
         if not kept:
-            what = "no passage of the document has a word of the question"
-            raise Declined(what, hint="Ask in the words of the document.")
+            what = "no passage of the document shares a word with the question"
+            raise Declined(what, hint="Use words of the document.")
         told = [
             {
                 "id": f"passage {place + 1}",
@@ -138,7 +138,7 @@ class PassageList(Module):
     def run(self, state: State) -> NoReturn:
         count = len(state.cache["nearest"])
         shown = "the nearest passage is" if count == 1 else f"the {count} nearest passages are"
-        raise Declined(f"no model reads the paper; {shown} shown")
+        raise Declined(f"without a model the document is not read; {shown} shown")
 
 
 def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float]:

@@ -159,19 +159,19 @@ class TableChoice(LLMModule):
         )
         said = reply.groupdict() if (reply := _REPLY.match(plain)) else {}
         if reply and re.search(r"\btables?\W{0,3}\d", plain[reply.end() :], re.IGNORECASE):
-            raise StepRejected("the reply continues about other tables", hint="Reply with the numbers alone.")
+            raise StepRejected("the reply continues about other tables", hint="Reply with the numbers only.")
         if said.get("none"):
             what = f"none of the {len(found)} tables found answers the question"
             what += f", nor does any of the {len(texts)} passages" if texts else ""
-            raise Declined(what, hint="Ask with words of the table or text, or index more of them.")
+            raise Declined(what, hint="Use words of the table or text, or index more of them.")
         told = said.get("numbers") or said.get("too") or ""
         if texts and said.get("passages") and not told:
             return _read(texts, "the model chose them")
         numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", told))))
         if not numbers or not all(1 <= number <= len(found) for number in numbers):
-            raise StepRejected("the reply names none of the tables", hint="Reply with a number, or none.")
+            raise StepRejected("the reply names none of the tables", hint='Reply with a number, or "none".')
         if len(numbers) > _MOST_CHOSEN:
-            raise StepRejected(f"the reply names {len(numbers)} tables", hint="Reply with the fewest needed.")
+            raise StepRejected(f"the reply names {len(numbers)} tables", hint="Name as few as possible.")
         chosen = [found[number - 1] for number in numbers]
         if texts and (said.get("passages") or said.get("both")):
             return _read(texts, "the model chose them", chosen)

@@ -52,4 +52,4 @@ class QueryGenerator(LLMModule):
                 words = words[1:-1].strip()
             if words and (quoted or any(c.isalnum() for c in words)):
                 return words
-        raise StepRejected("the reply holds no query")
+        raise StepRejected("the reply has no query")

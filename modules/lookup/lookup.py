@@ -45,9 +45,9 @@ class RowLookup(LLMModule):
         try:
             part = as_subtable(parse_table(text, like=table), table)
         except InputError as problem:
-            raise StepRejected(f"the reply holds no table: {problem.what}") from problem
+            raise StepRejected(f"the reply has no table: {problem.what}") from problem
         if part is None:
-            raise StepRejected("the reply is no part of the table", hint="The table stays as it was.")
+            raise StepRejected("the reply is not part of the table", hint="The table is left as it was.")
         return part
 
 

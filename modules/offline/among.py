@@ -70,9 +70,9 @@ def among(
     named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
     said = max((len(covered(words, [text.text])) for text in texts), default=0)
     if max(map(len, named), default=0) > most or said == most > 1:  # a single word proves nothing
-        raise Declined("the question may be about a text, and no model reads it")
+        raise Declined("the question may be about a text, and reading one needs a model")
     if not found or (words and not most):
-        raise Declined("no table found has a word of the question that distinguishes tables")
+        raise Declined("no word of the question singles out one of the tables found")
     fitting = [each for each in found if len(had[each.id]) == most]
     first = fitting[0].score
     near = [each for each in fitting if first <= 0 or each.score * ahead >= first]
@@ -82,7 +82,7 @@ def among(
         alike = [each.called for each in found if has_same_columns(found[0].table, each.table)]
         of_all = " and ".join(alike) if _ALL_OF.search(state.input["question"]) and alike[1:] else ""
         if needed := _needed(had, found, most) or of_all:
-            what = f"the question may need {needed} together, and no model is there to put them together"
+            what = f"the question may need {needed} together, and combining them needs a model"
             raise Declined(what, hint=f"{refusal.what[0].upper()}{refusal.what[1:]}.") from None
         raise
     told = [text for word, text in words.items() if word in had[chosen.id]]
@@ -105,7 +105,7 @@ def _agreeing(read: Read, state: State, near: Sequence[Candidate]) -> list[Found
             came[each.id] = refusal
     whole = [each.table for each in near if isinstance(came[each.id], dict)]
     if not whole and isinstance(why := came[near[0].id], Declined):
-        what = f"of the table that fits best, {near[0].called}: {why.what}"
+        what = f"in the table that fits best, {near[0].called}: {why.what}"
         raise Declined(what, hint=why.hint)
     near = [each for each in near if not _is_part(each.table, whole)]
     fits = [(each, found) for each in near if isinstance(found := came[each.id], dict)]
@@ -196,7 +196,7 @@ def _of_union(
         output = read(asked, whole)
     except Declined as refusal:
         called = ", ".join(each.called for each in group)
-        raise Declined(f"of {called} together: {refusal.what}", hint=refusal.hint) from None
+        raise Declined(f"in {called} together: {refusal.what}", hint=refusal.hint) from None
     (source,) = output["sources"]
     rows, sources, before = source.get("rows"), list[dict[str, Any]](), 0
     for each in group:
@@ -218,7 +218,7 @@ def _of_union(
             )
     if _LEAST.search(question) and len(sources) < len(group):
         missing = ", ".join(e.called for e in group if e.id not in {source["id"] for source in sources})
-        raise Declined(f"the answer would be {output['answer']}, which is not in {missing}")
+        raise Declined(f"the answer would be {output['answer']}, which is missing from {missing}")
     choice = {**group[0].to_json(), "words": list(values), "others": [each.id for each in group[1:]]}
     return {**output, "sources": sources, "table_choice": choice, "table": whole}
 

@@ -77,17 +77,17 @@ class Pick(Form):
     def find(self, sheet: Sheet) -> Computed:
         rows, columns = self.of.rows(sheet), [sheet.columns[column] for column in self.wanted]
         if not rows:
-            raise Unfit("no row fits", empty=True)
+            raise Unfit("no row matches", empty=True)
         cells = {row: [self._cell(column, row) for column in columns] for row in rows}
         told = {row: [cell for cell in cells[row] if not is_blank(cell)] for row in rows}
         filled = tuple(row for row in rows if told[row])
         if not filled:
             raise Unfit(f'"{columns[0].plain}" is empty there', empty=True)
         if len(filled) < len(rows) and isinstance(self.of, Ordered):
-            raise Unfit(f'"{columns[0].plain}" is empty in a row that fits')
+            raise Unfit(f'"{columns[0].plain}" is empty in a matching row')
         values = tuple(dict.fromkeys(", ".join(told[row]) for row in filled))
         if self.single and len(values) > 1:
-            raise Unfit(f"{len(rows)} rows fit, and they differ")
+            raise Unfit(f"{len(rows)} rows match, and they differ")
         return Computed(values, filled)
 
     def _cell(self, column: SheetColumn, row: int) -> str:
@@ -123,7 +123,7 @@ class HowMany(Form):
 def _number(number: Number, rows: Sequence[int], like: SheetColumn | None = None) -> Computed:
     """Return a number as a result, written as the column `like` writes its numbers."""
     if like is not None and like.kind == "time":
-        raise Unfit(f'times of "{like.plain}" are not computed with')
+        raise Unfit(f'the times of "{like.plain}" cannot be used in a calculation')
     return Computed((as_written(number, like, rows),), tuple(rows), kind="number", number=number)
 
 
@@ -139,7 +139,7 @@ class Fold(Form):
         column, rows = sheet.columns[self.column], self.of.rows(sheet)
         keys = keys_of(sheet, column, rows)
         if not keys:
-            raise Unfit(f'"{column.plain}" has no number there' if rows else "no row fits", empty=True)
+            raise Unfit(f'"{column.plain}" has no number there' if rows else "no row matches", empty=True)
         _check_years(sheet, self.of, rows)
         if self.how in ("max", "min"):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
@@ -160,7 +160,7 @@ def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
         if isinstance(each, Dates) and not each.moment.year and sheet.columns[each.column].is_plain_time:
             moments = (sheet.columns[each.column].moments[row] for row in rows)
             if len(years := {told[0].year for told in moments if told}) > 1:
-                raise Unfit(f"it may be of {' or '.join(map(str, sorted(years)))}: name the year")
+                raise Unfit(f"it may mean {' or '.join(map(str, sorted(years)))}: name the year")
 
 
 @dataclass(frozen=True)
@@ -194,18 +194,18 @@ class Grouped(Form):
                 if not unfit.empty:
                     raise
         if not found or (self.best and len(found) < self.count):
-            raise Unfit("there are not so many groups" if found else "no row fits", empty=not found)
+            raise Unfit("there are fewer groups than that" if found else "no row matches", empty=not found)
         if self.sign:
             test = SIGNS[self.sign]
             chosen = [name for name, each in found.items() if test(each.number or 0, self.limit)]
             if not chosen:
-                raise Unfit("no group fits", empty=True)
+                raise Unfit("no group matches", empty=True)
             return Computed(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
         if not self.best:
             told = tuple(f"{name}: {', '.join(each.values)}" for name, each in found.items())
             return Computed(told, tuple(row for each in found.values() for row in each.rows), kind="groups")
         if len(found) > 1 and isinstance(self.each, HowMany) and len({r.number for r in found.values()}) == 1:
-            raise Unfit(f'all of "{by.plain}" are level')
+            raise Unfit(f'all groups of "{by.plain}" are tied')
         ranked = sorted(found, key=lambda name: found[name].number or 0, reverse=self.best > 0)
         last = found[ranked[self.count - 1]].number
         chosen = ranked[: self.count] + [n for n in ranked[self.count :] if found[n].number == last]
@@ -255,10 +255,10 @@ class Gap(Form):
 
     def find(self, sheet: Sheet) -> Computed:
         if self.one == self.two:
-            raise Unfit("it is compared with itself")
+            raise Unfit("it would be compared with itself")
         values, rows, column = _values(sheet, (self.one, self.two))
         if any(isinstance(each, tuple) for each in values):
-            raise Unfit("days are not counted")
+            raise Unfit("differences in days are not computed")
         change = Fraction(values[1]) - Fraction(values[0])
         if change * self.way > 0:
             raise Unfit(f"it is not {'more' if self.way > 0 else 'less'}: the difference is {plain(-change)}")

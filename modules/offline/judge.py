@@ -65,7 +65,7 @@ def answer(question: str, table: Table) -> Answer:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
     lead = Links(words.tokens(" ".join(parts[:-1])), sheet)
     if any(item.kind in ("cell", "number") and item.cost < Cost.FORM for item in lead.items):
-        what = "a sentence before the question says what it may be about"
+        what = "a sentence before the question may change its meaning"
         raise Declined(what, hint="Ask in one sentence.")
     links = [Links(asked, each) for each in (sheet, sheet.long) if each is not None]
     forms = [(*pair, each.sheet) for each in links for pair in forms_of(each.sheet, asked, each.cuts)]
@@ -75,8 +75,8 @@ def answer(question: str, table: Table) -> Answer:
     fractions = (found.sheet.columns[index] for index in found.form.columns)
     for column in fractions if _PERCENT.search(question) else ():
         if column.kind == "number" and not column.units and all(-1 <= n < 2 for n in column.filled):
-            what = f"whether {column.sample[0]} of {column.plain} is a percentage is not clear"
-            raise Declined(what, hint="Write its cells with %, or ask for the figure as written.")
+            what = f"it is not clear whether {column.sample[0]} of {column.plain} is a percentage"
+            raise Declined(what, hint="Write its cells with %, or ask for the number as written.")
     return found
 
 
@@ -127,7 +127,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
             first = cost, form, sheet, result
         elif _differ(first, (cost, form, sheet, result)):
             both = f"{first[1].said(first[2])}, or {form.said(sheet)}"
-            raise Declined(f"it may mean two things: {both}", hint="Ask with more of the words of one.")
+            raise Declined(f"it may mean two things: {both}", hint="Use more words of the one that you mean.")
     if first is None:
         raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
     cost, form, sheet, result = first
@@ -139,7 +139,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     if cost > Cost.MOST:
         hint = f"It would be read as: {form.said(sheet)}."
         doubted = f"it comes to {', '.join(result.values)}, which may not be what is meant"
-        raise Declined(doubted if is_doubted else "too little of the question is accounted for", hint=hint)
+        raise Declined(doubted if is_doubted else "too many words of the question were not used", hint=hint)
     return Answer(result, form, max(0.0, 1 - cost / Cost.DOUBT), sheet)
 
 

@@ -84,13 +84,13 @@ def _labelled(question: str, lines: list[str]) -> tuple[str, str]:
     if found.result.kind != "cells" or not label:
         raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
     if sum(_stems(label) <= _stems(each) for each in near) > 1:
-        raise Declined(f'more than one line of the text speaks of "{label}"', hint="Ask for one in full.")
+        raise Declined(f'more than one line of the text speaks of "{label}"', hint="Ask by its full name.")
     counted = {*_WORD.findall(re.sub(r"^number of ", "", label.lower()))} <= {*words}
     if (words[:2] == ["how", "many"] and not counted) or ("who" in words[:1] and re.search(r"\d", value)):
-        raise Declined(f'"{label}" is not what is asked for')
+        raise Declined(f'the question does not ask for "{label}"')
     below = lines[lines.index(line) + 1 :][:1]
     if UNREAD in line or (below and _GOES_ON.match(below[0]) and not _pair(below[0])):
-        raise Declined(f'the value of "{label}" may go on in the next line, or could not be read')
+        raise Declined(f'the value of "{label}" may continue in the next line, or could not be read')
     return value, line
 
 

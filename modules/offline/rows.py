@@ -187,7 +187,7 @@ class Either(Condition):
         blank = (Blank(column).rows(sheet) for column in self.columns)
         filled = set(range(len(sheet.table.rows))).difference(*blank)
         if count := len({*sheet.rows} - filled - found):
-            raise Unfit(f"in {count} rows {name_of(sheet, *self.columns)} is blank: ask with or without them")
+            raise Unfit(f"{name_of(sheet, *self.columns)} is blank in {count} rows: ask with or without them")
         return filled - found
 
     def said(self, sheet: Sheet) -> str:
@@ -199,7 +199,7 @@ def check_units(*columns: SheetColumn) -> None:
     """Raise `Unfit` if amounts cannot be compared: one is unclear, or their units differ."""
     for column in columns:
         if column.meaning.why:
-            raise Unfit(f'"{column.plain}" cannot be computed with: {column.meaning.why}')
+            raise Unfit(f'"{column.plain}" cannot be used in a calculation: {column.meaning.why}')
     units = {(column.meaning.base, column.meaning.factor) for column in columns if column.meaning.base}
     if len(units) > 1:
         names = " and ".join(f'"{column.plain}"' for column in columns)
@@ -272,14 +272,14 @@ class Ordered(Rows):
             keys = keys_of(sheet, sheet.columns[self.by], rows)
         keys.sort(key=lambda pair: pair[0], reverse=self.descending)
         if len(keys) < stop:
-            fit = {0: "no row fits", 1: "only 1 row fits"}.get(len(keys), f"only {len(keys)} rows fit")
+            fit = {0: "no row matches", 1: "only 1 row matches"}.get(n := len(keys), f"only {n} rows match")
             named = "" if self.by is None else f' with "{sheet.columns[self.by].plain}" filled'
             raise Unfit(f"{fit}{named}")
         if self.start and keys[self.start - 1][0] == keys[self.start][0]:
-            raise Unfit("rows are level there")
+            raise Unfit("rows are tied there")
         last = keys[stop - 1][0]
         if self.by is not None and len(keys) > stop and keys[0][0] == keys[-1][0]:
-            raise Unfit("all rows are level there")
+            raise Unfit("all rows are tied there")
         return [row for _, row in keys[self.start : stop]] + [row for key, row in keys[stop:] if key == last]
 
     def said(self, sheet: Sheet) -> str:

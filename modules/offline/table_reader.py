@@ -101,11 +101,11 @@ class TableReader(Module):
 
             if (choice := as_choice(told, choices)) in choices:
                 return choice
-            raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
+            raise Declined(f"the answer {told!r} is not one of the choices: {'; '.join(choices)}")
         if unit and self.form != "items" and (number is not None or amount_in(told)):
             mine, asked = _units(found, told), found.sheet.words.units.get(folded(unit).strip())
             if mine and asked not in mine:
-                raise Declined(f"the answer is {told}, not in {unit}")
+                raise Declined(f"the answer {told} is not in {unit}")
         if number is not None:
             figure = plain(number, 8)
             if self.form == "items":

@@ -31,7 +31,7 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
     choices, question, tables = state.input.get("choices") or (), state.input["question"], state.tables
     table = _side_by_side(tables) if len(tables) > 1 else state.table
     if choices and as_choice(value, choices) not in choices:
-        return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
+        return f"the result is not one of the choices: set ans to one of {'; '.join(choices)}"
     if table is None:
         return ""
     scales = any(isinstance(each, ast.Mult | ast.Div) for each in ast.walk(program))

@@ -72,7 +72,7 @@ class ProgramGenerator(LLMModule):
                 for found in _THOUSANDS.finditer(lines[(part.end_lineno or 1) - 1]):
                     if found.end(1) == part.end_col_offset:
                         hint = f"Write {b''.join(found.groups()).decode()}."
-                        what = "Python takes a number with a comma for several numbers"
+                        what = "Python reads a number with a comma as several numbers"
                         raise StepRejected(what, hint=hint)
         return program
 
@@ -106,7 +106,7 @@ def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
     good = [block for block in blocks if (is_one or _sets_ans)(block)] if len(blocks) > 1 else blocks
     program = "\n".join(next(reversed(good or blocks), text).splitlines()).strip("\n").rstrip()
     if not program.strip():
-        raise StepRejected("the reply holds no program")
+        raise StepRejected("the reply has no program")
     return program
 
 
@@ -268,7 +268,7 @@ class TableAnswer(Module):
         value = state.cache["program_result"]
         values = list(value) if isinstance(value, list | tuple) else [value]
         if not values or any(each is None or isinstance(each, Mapping | list | tuple) for each in values):
-            raise ModuleError(f"the program's result is no answer: {str(value)[:80]}")
+            raise ModuleError(f"the program's result is not an answer: {str(value)[:80]}")
         if self.form == "verdict" and len(values) == 1 and isinstance(value, str):
             return verdict_in(value)
         return as_answer(values, self.form)
@@ -291,7 +291,7 @@ def as_answer(values: Sequence[Any], form: Form) -> Answer:
     kept = [each for each in values if each is not None]
     items = [_YES_NO[each] if isinstance(each, bool) else str(tidy(each)) for each in kept]
     if not items:
-        raise StepRejected("the result holds nothing")
+        raise StepRejected("the result is empty")
     return items if form == "items" else ", ".join(items)
 
 

@@ -110,7 +110,7 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
     except OverflowError:
         fault = "a number becomes too large"
     except TypeError:
-        fault = "it calculates with a value that is no number"
+        fault = "it calculates with a value that is not a number"
     except (ValueError, LookupError, ArithmeticError):
         fault = "a step is not an operation with two arguments"
     return Calculated(_rounded(value), fault)
@@ -126,7 +126,7 @@ def _step_values(tokens: Sequence[str], lines: Sequence[Sequence[str]]) -> Itera
         operation, first, second = parts_of(step)
         if operation in ARITHMETIC:
             operands = [
-                _earlier(each, values) if "#" in each else _number(each, f"{each!r:.80} is no number")
+                _earlier(each, values) if "#" in each else _number(each, f"{each!r:.80} is not a number")
                 for each in (first, second)
             ]
             values[number] = ARITHMETIC[operation](*operands)
@@ -167,7 +167,7 @@ def _row_numbers(name: str, lines: Sequence[Sequence[str]]) -> list[float]:
     if name not in rows:
         raise _Invalid(f"no row of the table is named {name!r:.80}")
     cells = (cell.replace("$", "").strip().split("(")[0].strip() for cell in rows[name])
-    return [_number(cell, f"the row {name!r:.80} has a cell that is no number") for cell in cells]
+    return [_number(cell, f"the row {name!r:.80} has a cell that is not a number") for cell in cells]
 
 
 def _number(text: str, fault: str) -> float:
@@ -181,4 +181,4 @@ def _earlier(argument: str, values: Mapping[int, Any]) -> Any:
     try:
         return values[int(argument.replace("#", ""))]
     except (KeyError, ValueError):
-        raise _Invalid(f"{argument!r:.60} is no earlier step") from None
+        raise _Invalid(f"{argument!r:.60} is not an earlier step") from None

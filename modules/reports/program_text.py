@@ -62,7 +62,7 @@ def finqa_program_in(text: str) -> list[Step]:
     calls = next(filter(None, (_last_run(text[start:]) for start in (*reversed(labels), 0))), None)
     if calls is None:
         hint = "A program is subtract(5, 3), divide(#0, 3) or the like."
-        raise StepRejected("the reply holds no program", hint=hint)
+        raise StepRejected("the reply has no program", hint=hint)
     return _steps(calls)
 
 
@@ -106,10 +106,10 @@ def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
         parts = whole.split(",")
     if len(parts) == 1 and "," in whole:
         hint = "Write numbers without commas, and a space after the comma between arguments."
-        what = f"it is not clear where the arguments of {operation}({whole:.60}) are parted"
+        what = f"it is not clear how to split the arguments of {operation}({whole:.60})"
         raise StepRejected(what, hint=hint)
     if len(parts) != 2 or not all(map(str.strip, parts)):
-        raise StepRejected(f"{operation} takes two arguments, and is given {len(parts)}")
+        raise StepRejected(f"{operation} takes two arguments, but has {len(parts)}")
     first, second = (
         _call(part, nested, depth + 1)[0] if (nested := _CALL.match(part)) else part
         for part in map(str.strip, parts)
@@ -135,7 +135,7 @@ def _steps(calls: Sequence[Call]) -> list[Step]:
         if (found := _REFERENCE.fullmatch(given.strip("\"'` "))) is None:
             return plain(given)
         if int(found[1]) >= len(ends):
-            raise StepRejected(f"{given} is no earlier step", hint="The first step is #0.")
+            raise StepRejected(f"{given} is not an earlier step", hint="The first step is #0.")
         return f"#{ends[int(found[1])]}"
 
     for call in calls:
@@ -228,7 +228,7 @@ def _row_name(name: str, tables: Sequence[Table]) -> str:
         if len(set(map(tuple, found))) > 1 and len(tables) > 1:
             raise StepRejected(f"several rows are named {name!r:.80}", hint=_WRITE_OUT)
         if found and re.search(r", |[()]", found[-1][0]):
-            raise StepRejected(f"brackets or commas are in the name of {name!r:.80}", hint=_WRITE_OUT)
+            raise StepRejected(f"the name {name!r:.80} has brackets or commas", hint=_WRITE_OUT)
         if found:
             return found[-1][0]
     raise StepRejected(f"no row of the table is named {name!r:.80}")

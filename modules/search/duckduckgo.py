@@ -87,7 +87,7 @@ class DuckDuckGo:
         except primp.ConnectError:
             raise Unanswered("no connection", where=host) from None
         except primp.PrimpError:  # its text may quote the query
-            raise Unanswered("the server broke off or does not speak HTTP", where=host) from None
+            raise Unanswered("the server closed the connection or does not speak HTTP", where=host) from None
         kind = page.headers.get("content-type", "")[:200]
         reply = WebReply(url, host, page.status_code, kind, bytes(body[:most]), len(body) > most)
         return reply, seconds_asked(page.headers.get("retry-after", ""))

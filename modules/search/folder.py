@@ -46,7 +46,7 @@ class DocumentFolder:
             raise InputError(f"there is no folder {str(self.path)!r} to search", hint="Set folder: in YAML.")
         suffixes = {file.suffix.lower() for file in self._files()}
         if not suffixes:
-            raise InputError(f"the folder {str(self.path)!r} holds no text and no document")
+            raise InputError(f"the folder {str(self.path)!r} has no texts or documents")
         if ".pdf" in suffixes:
             require("pypdfium2", "PDF files are read with", "papers")
 
@@ -74,7 +74,7 @@ class DocumentFolder:
     def _indexed(self) -> tuple[list[SearchResult], TextCollection]:
         passages = [passage for file in self._files() for passage in self._passages(file)]
         if not passages:
-            raise InputError(f"the files in {str(self.path)!r} hold no text that can be read")
+            raise InputError(f"no text could be read from the files in {str(self.path)!r}")
         return passages, TextCollection([terms(f"{p.title} {p.text}") for p in passages])
 
     def _files(self) -> Iterator[Path]:
@@ -82,7 +82,7 @@ class DocumentFolder:
         files = (file for file in Walk(self.path.resolve()).files() if file.suffix.lower() in read)
         yield from islice(files, MOST_FILES)
         if next(files, None) is not None:
-            raise InputError(f"the folder {str(self.path)!r} holds more than {MOST_FILES:,} files")
+            raise InputError(f"the folder {str(self.path)!r} has more than {MOST_FILES:,} files")
 
     def _shown(self, file: Path) -> str:
         """Return the path within the folder: the full path says more about the machine than the document."""

@@ -131,9 +131,9 @@ class WebProvider:
         require_lxml()
         if self.key_variable and not self.key:
             what = f"the search provider {self.name} has no key: {self.key_variable} is not set"
-            raise InventoryError(what, hint=f"Set {self.key_variable} to yours; {_OTHERS}")
+            raise InventoryError(what, hint=f"Set {self.key_variable} to your key; {_OTHERS}")
         if not can_be_sent(self.key):
-            what = f"{self.key_variable} holds characters that cannot be sent"
+            what = f"{self.key_variable} has characters that cannot be sent"
             raise InventoryError(what, hint="Use plain ASCII.")
         if not self.address:
             what = f"the search provider {self.name} has no address: {self.endpoint_variable} is not set"
@@ -143,7 +143,7 @@ class WebProvider:
         except WebError as refused:
             setting = self._setting or self.endpoint_variable
             place = f"{setting} (the endpoint of {self.name}){refused.where and f' at {refused.where}'}"
-            raise InventoryError(f"{place} cannot be asked: {refused.what}", hint=refused.hint) from None
+            raise InventoryError(f"{place} cannot be searched: {refused.what}", hint=refused.hint) from None
 
     @property
     def _setting(self) -> str:

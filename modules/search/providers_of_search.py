@@ -40,16 +40,15 @@ class SearchSettings:
             raise InventoryError(f"provider is {name!r}", hint=nearest(str(name), get_args(ProviderName)))
         if self.endpoint and name in ("auto", "ddgs", "folder"):
             # What auto finds depends on the machine, and one service's key must not go to another's address.
-            hint = "Write provider: bing, or whose it is, next to it."
+            hint = "Write provider: bing, or the provider that it belongs to, next to it."
             raise InventoryError(f"provider: {name} takes no endpoint", hint=hint)
         if name == "folder" and not self.folder:
             hint = "Write {use: web_search, provider: folder, folder: PATH}; docs/web_search.md shows it."
             raise InventoryError("provider: folder needs a folder", hint=hint)
         if self.language and not LANGUAGE.fullmatch(self.language):
             raise InventoryError(
-                f"language is {self.language[:40]!r}, which is no language of Wikipedia",
-                hint="Write it as in its address: en, de, zh. "
-                "Another MediaWiki is named by endpoint, the address of its api.php.",
+                f"language is {self.language[:40]!r}, which is not a language of Wikipedia",
+                hint="Write it as in its address: en, de, zh. For another wiki, set endpoint to its api.php.",
             )
 
     @property

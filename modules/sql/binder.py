@@ -77,7 +77,7 @@ class BinderGenerator(LLMModule):
         program = _PROGRAM_LABEL.sub("", program_in(text).strip()).split("\n\n", maxsplit=1)[0]
         fixed = repaired(program, binder_table(table), table.caption)
         if not fixed:
-            raise StepRejected("the reply holds no program")
+            raise StepRejected("the reply has no program")
         all_calls(fixed)  # raises for a call that cannot be read
         return fixed
 

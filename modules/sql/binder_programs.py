@@ -80,7 +80,7 @@ class AnswerQuestion:
         for line in reply.text.splitlines():
             if answer := _bare(_LABEL.sub("", line.strip())):
                 return answer
-        raise StepRejected("the reply holds no answer")
+        raise StepRejected("the reply has no answer")
 
 
 def _bare(text: str) -> str:

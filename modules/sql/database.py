@@ -170,7 +170,7 @@ class SqlDatabase:
                     for table in self.tables:
                         table.fill(connection)
             except sqlite3.Error as error:
-                raise InputError(f"the table cannot be held by SQL: {error}") from None
+                raise InputError(f"the table cannot be loaded into SQLite: {error}") from None
             return base64.b64encode(connection.serialize()).decode("ascii")
 
 

@@ -64,7 +64,7 @@ def _whole_texts(replies: Sequence[Reply]) -> list[str]:
     """Return the texts of the replies that were not cut off. Raises `CutOff` if all were."""
     if texts := [reply.text for reply in replies if not reply.truncated]:
         return texts
-    raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
+    raise CutOff("the replies were cut off again with a higher max_tokens", hint=RAISE_LIMIT)
 
 
 class ClozeFiller(LLMModule):

@@ -138,7 +138,7 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
     sql, limits = request["sql"], request["limits"]
     first = _FIRST_WORD.match(sql)
     if first is not None and (statement := first[1].upper()) in _STATEMENTS:
-        raise NotAllowed(f"the query may not use {statement}, it may only read")
+        raise NotAllowed(f"the query may not use {statement}: it may only read")
     with closing(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)) as connection:
         connection.deserialize(base64.b64decode(request["image"]))
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -169,7 +169,7 @@ def _rows(cursor: sqlite3.Cursor, most_bytes: int) -> list[Any]:
         if len(rows) == _MOST_ROWS:
             raise ResultTooLarge(f"the result has more than {_MOST_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
-            raise NotAllowed("the query may not give binary data")
+            raise NotAllowed("the query may not return binary data")
         rows.append([str(cell) if cell in (math.inf, -math.inf) else cell for cell in row])
     return rows
 

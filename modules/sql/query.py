@@ -105,4 +105,4 @@ def run_sql(
 def check_sql() -> None:
     """Raise `SandboxUnavailable` if `run_sql` has no sandbox with SQLite, without starting anything."""
     if reason := why_unusable():
-        raise SandboxUnavailable(f"SQL runs in the sealed sandbox alone: {reason}")
+        raise SandboxUnavailable(f"SQL runs only in the sealed sandbox: {reason}")

@@ -71,7 +71,7 @@ def fault_of(
         why = texts.get(name)
         is_cast = isinstance(around, exp.Cast) and around.to.is_type(*exp.DataType.NUMERIC_TYPES)
         if why is not None and (is_summed or (why and (is_cast or isinstance(around, _ORDERS)))):
-            return f'the column "{name}" holds no numbers' + (f": {why}" if why else "")
+            return f'the column "{name}" has no numbers' + (f": {why}" if why else "")
         if columns[name] == "BOOLEAN" and is_text(other):
             return f'the column "{name}" holds 1 for true and 0 for false'
     return ""

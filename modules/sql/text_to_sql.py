@@ -57,7 +57,7 @@ class SqlGenerator(LLMModule):
         code = _LABEL.sub("", program_in(text, _START.search).strip())
         start = _START.search(code)
         if start is None:
-            raise StepRejected("the reply holds no SQL query")
+            raise StepRejected("the reply has no SQL query")
         code = code[start.start() :].strip()
         for end in islice(re.finditer(";", code), _MOST_ENDS):
             if complete_statement(code[: end.end()]):

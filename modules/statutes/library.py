@@ -55,12 +55,12 @@ class Statutes:
             is_path = "\n" not in text and (" " not in text or (len(text) < _LONGEST and Path(text).exists()))
             return cls(list(cls._read(Path(text).expanduser())) if is_path else [_parsed(given)])
         hint = "Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`."
-        raise InputError("there are no statutes to look in", hint=hint)
+        raise InputError("no statutes are given", hint=hint)
 
     def check(self) -> None:
         """Raise `InputError` for statutes without text, or without sections and labels."""
         if not any(line.content for each in self.statutes for line in each.root.lines):
-            hint = "Give statutes: as `statutes`, or as the text."
+            hint = "Give the statutes as `statutes`, or as the text."
             raise InputError("there is no text in the statutes", hint=hint)
         if not any(section.label or section.children for section in self.sections.values()):
             hint = f"{_LAYOUT} Statutes are given as `statutes`, or as the text."
@@ -102,14 +102,14 @@ class Statutes:
             except ValueError as problem:
                 raise InputError(f"this is not JSON: {problem}", where=str(file)) from problem
             if not isinstance(texts, dict):
-                raise InputError("the JSON holds no mapping of names to texts", where=str(file))
+                raise InputError("the JSON is not a mapping of names to texts", where=str(file))
             yield from Statutes._of_mapping(texts, str(file))
 
     @staticmethod
     def _of_mapping(texts: Mapping[str, Any], source: str = "") -> Iterator[Statute]:
         for name, text in texts.items():
             if not isinstance(text, str):
-                raise InputError(f"the statute {name!r} is no text but a {type(text).__name__}", where=source)
+                raise InputError(f"the statute {name!r} is a {type(text).__name__}, not a text", where=source)
             yield _parsed(text, name, source)
 
 

@@ -85,7 +85,7 @@ class StatuteAnswerer(LLMModule):
     def interpret(self, text: str, state: State) -> str:
         answer = answer_in(text, self._form(state))
         if answer.strip(" .\"'").casefold() == "unknown":
-            raise Declined("the statutes do not tell", hint=one_line(text, _LONGEST))
+            raise Declined("the statutes do not say", hint=one_line(text, _LONGEST))
         return answer
 
     def _form(self, state: State) -> Form:

@@ -62,7 +62,7 @@ class StatuteRetriever(Module):
 
     def check(self) -> None:
         if self.statutes is not None and not Path(self.statutes).expanduser().exists():
-            raise InputError("there are no statutes there", where=self.statutes)
+            raise InputError("there are no statutes in it", where=self.statutes)
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the `text` that was found, and the names of `provisions`, `left_out` and `unknown` ones."""

@@ -65,10 +65,10 @@ class AddColumn(TableOperation):
         if not all(values):
             raise StepRejected("a value is missing")
         if values and all(map(eq, values, repeat(values[0]))):
-            raise StepRejected("all values are equal")
+            raise StepRejected("all values are the same")
         columns = range(len(table.header))
         if any(_agree(eq, table, index, values) for index in columns):
-            raise StepRejected("a column holds these values already")
+            raise StepRejected("a column already has these values")
         if self.values == "shown" and not any(_agree(_shows, table, index, values) for index in columns):
             raise StepRejected("no column shows these values")
         return table.with_column(name, values)
@@ -135,9 +135,9 @@ def _shows(cell: str, value: str) -> bool:
 def _check_name(table: Table, name: str) -> None:
     """Raise `StepRejected` if an added column may not have this name."""
     if name.lower().startswith("number of"):
-        raise StepRejected("counting is not done by adding a column")
+        raise StepRejected("a count cannot be added as a column")
     if column_named(name, table.header) is not None:
-        raise StepRejected(f"a column is named {name!r} already")
+        raise StepRejected(f"a column named {name!r} already exists")
 
 
 def _values_in(text: str) -> list[str]:

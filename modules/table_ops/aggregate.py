@@ -87,7 +87,7 @@ class Aggregate(TableOperation):
             groups.setdefault("" if place is None else row[place].strip(), []).append(number)
         summed = {name: _summed(function, of, group) for name, group in groups.items()}
         if not any(summed.values()):
-            raise StepRejected(f"the column {column!r} holds nothing to take the {function} of")
+            raise StepRejected(f"the column {column!r} has no values for {function}")
         said = f"{function.capitalize()} of {column}" if column is not None else COUNT
         if by is None:
             return Table([said], [[summed[""]]], table.caption)
@@ -111,7 +111,7 @@ class Aggregate(TableOperation):
         inside = inside_call(text, "aggregate").strip(' \t\r\n"*')
         call = _CALL.fullmatch(inside)
         if call is None:
-            raise StepRejected(f"it names none of sum, average, count, min and max: {inside[:60]!r}")
+            raise StepRejected(f"it does not name sum, average, count, min or max: {inside[:60]!r}")
         function, rest = _WORDS[call[1].lower()], f"{call[2] or ''} {call[3]}".strip()
         column, by = _named(rest, table.header)
         return self.settled({"function": function, "column": column, "by": by}, table)
@@ -130,7 +130,7 @@ def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
         before, after = rest[: split.start()].strip(), column_named(rest[split.end() :], header)
         if after is not None and (not before or column_named(before, header) is not None):
             return (header[one_column(before, header)] if before else None), header[after]
-    raise StepRejected(f"no column, or none by another, is named {rest[:60]!r}")
+    raise StepRejected(f"{rest[:60]!r} names no column, or no column by another")
 
 
 def _refuse(function: str, column: Column) -> None:
@@ -140,7 +140,7 @@ def _refuse(function: str, column: Column) -> None:
     is_sum = function in ("sum", "average") and datatype_of(column) != "number"
     if column.meaning.kind == "code" or (is_sum and any(map(str.strip, column.cells))):
         held = "codes" if column.meaning.kind == "code" else "no numbers"
-        raise StepRejected(f"the column {column.name!r} holds {held}, and no {function} is taken of it")
+        raise StepRejected(f"the column {column.name!r} has {held}, which have no {function}")
 
 
 def _summed(function: str, column: Column | None, rows: Sequence[int]) -> str:

@@ -61,7 +61,7 @@ class FilterRows(TableOperation):
         """
         held = rows_where(args["condition"], table)
         if not any(held):
-            raise StepRejected(f"no row meets the condition {args['condition'][:60]!r}")
+            raise StepRejected(f"no row matches the condition {args['condition'][:60]!r}")
         return table.take_rows(compress(range(len(held)), held))
 
     def written(self, args: Args) -> str:
@@ -87,7 +87,7 @@ def rows_where(condition: str, table: Table) -> list[bool]:
     reader = _ConditionReader(condition, table)
     held = reader.any_of()
     if reader.word is not None:
-        raise StepRejected(f"the condition continues with {reader.here}, which is not understood")
+        raise StepRejected(f"the condition continues with {reader.here}, which cannot be read")
     return held
 
 
@@ -176,7 +176,7 @@ class _ConditionReader:
         read = self.parts[begun : self.at]
         value = self.text[read[0].start() : read[-1].end()] if read else ""
         if not value or _TWO_AT_ONCE.search(value) or (relation in _ORDERS and _AND_OR.search(value)):
-            raise StepRejected(f"the text after '{name} {relation}' is no value: {value[:60]!r}")
+            raise StepRejected(f"the text after '{name} {relation}' is not a value: {value[:60]!r}")
         return value
 
     def _another_follows(self) -> bool:

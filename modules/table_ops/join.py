@@ -46,12 +46,12 @@ class Join(TableOperation):
         partners = _partners(table, left, other, right)
         size = sum(map(len, partners))
         if not size:
-            raise StepRejected(f"no cell of {ours!r} stands in {theirs!r} of {args['table']!r}")
+            raise StepRejected(f"no cell of {ours!r} occurs in {theirs!r} of {args['table']!r}")
         names = (other.header[index] for index in kept)
         added = (n if column_named(n, table.header) is None else f"{n} ({args['table']})" for n in names)
         header = (*table.header, *added)
         if size * len(header) > _MOST_CELLS:
-            raise StepRejected(f"the joined table would have {size:,} rows, more than it may")
+            raise StepRejected(f"the joined table would have {size:,} rows, which is too many")
         rows = [
             (*table.rows[position], *(other.rows[match][i] for i in kept))
             for position, found in enumerate(partners)
@@ -71,7 +71,7 @@ class Join(TableOperation):
 
     def choose_args(self, state: State) -> Args:
         if not state.input.get("tables"):
-            raise StepRejected("the question comes with no other table")
+            raise StepRejected("the question has no other table")
         return super().choose_args(state)
 
     def interpret(self, text: str, state: State) -> Args:
@@ -125,7 +125,7 @@ def _other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
     for called, table in [*(each for each in named if each[0] == name), *named]:
         if normal(called) == normal(name):
             return called, table
-    raise StepRejected(f"no other table is called {name[:60]!r}")
+    raise StepRejected(f"no other table is named {name[:60]!r}")
 
 
 def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequence[int]]:

@@ -146,7 +146,7 @@ class TableOperation(LLMModule):
             place = ".".join(map(str, first["loc"]))
             raise StepRejected(f"its arguments do not fit: {place}: {first['msg']}") from None
         except (ValueError, RecursionError) as problem:
-            raise StepRejected(f"its arguments are no JSON: {problem}") from None
+            raise StepRejected(f"its arguments are not JSON: {problem}") from None
 
     def settled(self, args: Args, table: Table) -> Args:
         """Check and correct arguments of the right form. Raises `StepRejected` if they are unusable."""

@@ -100,7 +100,7 @@ class SelectRow(TableOperation):
             return super().choose_args(state)
         if (shown := min(shown, self.max_table_rows)) < total:
             what = f"only {shown:,} of {total:,} rows could be shown"
-            raise StepRejected(f"{what}; filter_rows can cut by a condition")
+            raise StepRejected(f"{what}; filter_rows can select by a condition")
         return self._choose_from(blocks, state)
 
     def _choose_from(self, blocks: Sequence[range], state: State) -> Args:
@@ -129,7 +129,7 @@ class SelectRow(TableOperation):
 def _rows_of(reply: Reply, block: range) -> list[int]:
     """Return the numbers of the rows of a block that a reply keeps; "f_row([])" keeps none."""
     if reply.truncated:
-        raise CutOff("the reply was cut off, though asked for with more room", hint=RAISE_LIMIT)
+        raise CutOff("the reply was cut off again with a higher max_tokens", hint=RAISE_LIMIT)
     if _NONE.fullmatch(call_in(reply.text, *_ROW_CALLS)):
         return []
     rows = _rows_in(reply.text, block)
@@ -146,12 +146,12 @@ def _rows_in(text: str, shown: range) -> list[int] | str:
     if inside == _ALL:
         return _ALL
     if shown.stop >= 1000 and _GROUPED.search(inside):
-        raise StepRejected("it is not plain whether a comma parts two rows or a number's thousands")
+        raise StepRejected("it is not clear whether a comma separates rows or thousands")
     kept: set[int] = set()
     for part in map(str.strip, _BETWEEN.split(inside.translate(_QUOTES))):
         match = _ROWS.fullmatch(part)
         if match is None:
-            raise StepRejected(f"it names rows in a way that is not understood: {part[:60]!r}")
+            raise StepRejected(f"it names rows in a form that cannot be read: {part[:60]!r}")
         first, last = int(match[1]), int(match[2] or match[1])
         if first == 0:
             raise StepRejected("it names row 0, and rows are counted from 1")

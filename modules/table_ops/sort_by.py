@@ -40,7 +40,7 @@ class SortBy(TableOperation):
         descending = args["order"] == DESCENDING
         keyed = [position for position, key in enumerate(keys) if key is not None]
         if not keyed:
-            raise StepRejected(f"the column {args['column']!r} holds no {args['datatype']} to sort by")
+            raise StepRejected(f"the column {args['column']!r} has no {args['datatype']} to sort by")
         # reverse=True also keeps the order of ties.
         keyed.sort(key=keys.__getitem__, reverse=descending)
         return table.take_rows([*keyed, *(position for position, key in enumerate(keys) if key is None)])

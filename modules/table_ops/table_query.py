@@ -66,7 +66,7 @@ class TableQuery(LLMModule):
         items = answer if isinstance(answer, list) else [str(answer)]
         free = (item for item in items if not is_a_cell(item, table))
         if why := next(filter(None, map(no_answer, free)), ""):
-            raise StepRejected(why, hint="Give the answer alone.")
+            raise StepRejected(why, hint="Give only the answer.")
         if isinstance(answer, list):
             return _asked_cell([settled(item, table) for item in answer], state)
         return answer
@@ -103,7 +103,7 @@ def _asked_cell(items: list[str], state: State) -> list[str]:
         return [items[found[0]]]
     if _SEVERAL.search(question):
         return items
-    raise StepRejected("the reply is a whole row of the table", hint="Give the cell that is asked for alone.")
+    raise StepRejected("the reply is a whole row of the table", hint="Give only the cell that is asked for.")
 
 
 def _plainly(cell: str) -> str:
@@ -123,7 +123,7 @@ def items_in(text: str) -> list[str]:
     if items and stated is not None:
         items[-1:] = filter(None, [without_stop(items[-1])])
     if not items:
-        raise StepRejected("the reply holds no answer")
+        raise StepRejected("the reply has no answer")
     return items
 
 

@@ -117,7 +117,7 @@ class TableAnswerer(LLMModule):
             return ("no", "yes")[int(number[1])] if number else verdict_in(text)
         found = _LABEL.match(stated)
         if found is None:
-            raise StepRejected("the reply gives none of the three labels")
+            raise StepRejected("the reply has none of the three labels")
         return _LABELS[str(found.lastgroup)]
 
     def slots(self, state: State) -> dict[str, Any]:

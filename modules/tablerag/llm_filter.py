@@ -131,7 +131,7 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPar
         line = None if result.line is None else max(result.line - 1, 0) or None
         return f"the code failed: {in_words(replace(result, line=line))}"
     if result.value_type != "dataframe":
-        return f"{_RESULT} is no table"
+        return f"{_RESULT} is not a table"
     return kept_in_frame(result.value, table, names)
 
 
@@ -141,7 +141,7 @@ def kept_in_frame(frame: Any, table: Table, names: Sequence[str]) -> KeptPart | 
         case {"columns": [*header], "rows": [*rows]} if all(isinstance(row, list) for row in rows):
             labels = frame.get("index", list(map(str, range(len(rows)))))
         case _:
-            return f"{_RESULT} is no table"
+            return f"{_RESULT} is not a table"
     if not rows or not header:
         return f"{_RESULT} is empty"
     if foreign := [name for name in header if name not in names]:

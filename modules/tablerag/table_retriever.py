@@ -84,7 +84,7 @@ class TableRetriever(Module):
             if self.within:
                 raise InputError(f"there is no index to find {self.within} in", hint="Name its folder.")
             if "table" not in state.input:
-                raise InputError("there is neither a table nor an index to find one in")
+                raise InputError("neither a table nor an index is given")
             return {"note": "there is no index: the table that was given stays"}
         index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
         queries = queries_of(state.input)
@@ -95,7 +95,7 @@ class TableRetriever(Module):
             hits += _searched(retriever, queries, self.passages, "passage")
         found = [(hit, index.document(hit.id)) for hit in hits]
         if not found or (self.passages is None and not any(document.table for _, document in found)):
-            raise Declined("nothing in the index has to do with the question")
+            raise Declined("nothing in the index matches the question")
         told = [
             {"id": hit.id, "name": each.name, "score": float(hit.score), "source": dict(each.source)}
             for hit, each in found
@@ -199,7 +199,7 @@ def opened_index(path: str) -> Index:
     try:
         told = (folder / MANIFEST).stat()
     except OSError:
-        what = "the folder holds no index" if folder.is_dir() else "there is no such index"
+        what = "the folder is not an index" if folder.is_dir() else "there is no such index"
         raise InputError(what, where=path) from None
     with _lock:
         return _open_index(str(folder), (told.st_ino, told.st_mtime_ns, told.st_size))

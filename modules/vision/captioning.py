@@ -41,7 +41,7 @@ def device_for(device: str) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as problem:
-        what = f"there is no device {device!r} here: {one_line(str(problem), 200)}"
+        what = f"the device {device!r} is not available: {one_line(str(problem), 200)}"
         raise InventoryError(what, hint="Set device to auto, cuda, cuda:NUMBER, mps or cpu.") from problem
     return device
 
@@ -63,12 +63,12 @@ class Captioner:
             self._load()
         except (ImportError, RuntimeError) as problem:  # RuntimeError: torchvision does not match torch
             what = f"transformers cannot load {model}: {one_line(str(problem), 200)}"
-            hint = "If torchvision is installed, it must fit torch; if memory is short, set device: cpu."
+            hint = "An installed torchvision must match torch; if memory is short, set device: cpu."
             raise ModuleError(what, hint=hint) from problem
         except (OSError, ValueError, KeyError) as problem:
             fault = one_line(str(problem), 200)
-            what = f"{model} is no captioning model that transformers can load: {fault}"
-            hint = f"Set model to a folder or a name on the hub that has one. {INSTEAD}"
+            what = f"{model} is not a captioning model that transformers can load: {fault}"
+            hint = f"Set model to a folder, or a name on the hub, that has one. {INSTEAD}"
             raise ModuleError(what, hint=hint) from problem
 
     def _load(self) -> None:

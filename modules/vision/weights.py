@@ -55,7 +55,7 @@ class Weights:
             return
         if self.is_folder:
             exists = Path(self.model).is_dir()
-            fault = "has no config.json, so it holds no model" if exists else "does not exist"
+            fault = "has no config.json, so it is not a model" if exists else "does not exist"
             hint = "Write the folder of a captioning model, or its name on the hub, OWNER/NAME."
             raise InventoryError(f"model is {self.model!r}, a folder that {fault}", hint=hint)
         from huggingface_hub import constants
@@ -88,7 +88,7 @@ class Weights:
         try:
             HfApi().model_info(self.model, timeout=_SECONDS)
         except Exception as problem:  # its client, and so its network errors, differ between versions
-            raise self.missing(f"the hub cannot be asked for it: {one_line(str(problem), 200)}") from problem
+            raise self.missing(f"the hub cannot be reached: {one_line(str(problem), 200)}") from problem
         _log.info("downloading the captioning model %s", self.model)
 
     def missing(self, why: str) -> ModuleError:

@@ -91,7 +91,7 @@ def test_runs_are_given_dashes_and_whole_lines_and_the_ceiling_nothing_but_the_g
     assert read.input["table"] == Table(LINES[0], [LINES[1]])
     assert [each["text"] for each in read.input["passages"]] == ["fares rose to 310 ."]
     assert read.detail["lines"] == LINES and not FinqaGold().recognises(ROW)
-    with pytest.raises(InputError, match="gold facts are not known"):
+    with pytest.raises(InputError, match="gold facts are missing"):
         FinqaGold().problem(SINGLE, {})
 
 

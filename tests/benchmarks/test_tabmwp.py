@@ -140,7 +140,7 @@ def test_what_the_rules_need_and_do_not_read() -> None:
             with pytest.raises(InputError, match=told):
                 rule.right(7.0, asked)
     for reads in (CHAMELEON.right, lambda text, problem: PromptPGRule().from_output(text, problem)):
-        with pytest.raises(InputError, match="problem 3: the choices"):
+        with pytest.raises(InputError, match="problem 3: the scoring rule needs the choices"):
             reads("(A)", UNKNOWN_CHOICES)
     with pytest.raises(InputError, match="no rule for a model's text"):
         POT.from_output("The answer is 5.", number("5"))

@@ -76,7 +76,7 @@ class TestReader:
             with pytest.raises(InputError):
                 Wikitq().problem(ROW, {PATH: {**TABLE, **changes}})
         data = release / "data/some.tsv"
-        for line, told in {"nt-1": "has 1 fields", "nt-1\t\udcff": "this is no UTF-8 text"}.items():
+        for line, told in {"nt-1": "has 1 fields", "nt-1\t\udcff": "this is not UTF-8 text"}.items():
             data.write_bytes(f"id\tutterance\n{line}\n".encode("utf-8", "surrogateescape"))
             with pytest.raises(InputError, match=f"line 2: .*{told}"):
                 list(read_problems(Wikitq(), DataFile(data)))

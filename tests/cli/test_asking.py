@@ -135,7 +135,7 @@ def test_an_answer_that_is_no_choice_is_declined(sh: Command, tmp_path: Path, gi
     plain, told = sh(AMONG, "-i", "own.yaml"), sh(AMONG, "-i", "own.yaml", "--json")
     assert plain.code == told.code == code and bool(plain.out) == (code == 0)
     if code:
-        why = "the reply 'Rovers' is none of the choices: Kingsmere Town; Harbour Rovers"
+        why = "the reply 'Rovers' is not one of the choices: Kingsmere Town; Harbour Rovers"
         assert plain.err.splitlines()[0] == f"Declined: {why}" and why in told.json["error"]["message"]
         assert told.json["answer"] is None and told.json["declined"]
 

@@ -132,7 +132,7 @@ def test_the_search_runs_as_told(folder: Path, monkeypatch: MonkeyPatch, capsys:
 def test_eval_refuses_what_is_missing_and_says_how_to_leave_it_out(sh: Command) -> None:
     refused = sh("eval mine.yaml d.jsonl")
     assert refused.code == 1 and refused.err.count("SHOP_KEY is not set") == 2
-    assert "evaluate without what a run can do without: --without shop --without scales" in refused.err
+    assert "evaluate without the optional parts: --without shop --without scales" in refused.err
     done = sh("eval mine.yaml d.jsonl --without shop --without scales")
     blind = "1 problem (1), with a picture that was not found: run without it. Looked in "
     assert done.code == 0 and blind in done.err
@@ -190,7 +190,7 @@ def test_what_the_model_is_told_is_shown_and_what_it_is_not_is_warned_of(sh: Com
     shown = sh("check mine.yaml --model scripted:none.jsonl").out
     assert "\n  weather(city: string):\n      city: in English\n" in shown
     assert "\n  convert(celsius: number) -> number: Converts.\n" in shown
-    told = "Note: the model that plans sees nothing of {} but its name. Write {}, or a `description:`."
+    told = "Note: the planning model sees only the name of {}. Write {}, or a `description:`."
     notes = [line for line in shown.splitlines() if line.startswith("Note: ")]
     assert notes == [told.format("weather", "its docstring"), told.format("inner", "`about:` in its file")]
     (folder / "mine.yaml").write_text(MINE.replace("react", "{use: fixed, plan: inner}"))
@@ -234,7 +234,7 @@ def test_what_others_bring_is_listed_with_its_distribution_and_what_is_wrong(sh:
     assert modules["made_weather"]["about"] == "Tells the weather of Oslo."
     errors = {name: row["error"] for name, row in modules.items() if "error" in row}
     for name, told in {
-        "a_text": "'no module' is no module",
+        "a_text": "'no module' is not a module",
         "leaving": "'weather_tools.leaving:Leaving' ends Python when it is imported (sys.exit).",
         "misspelt": "'weather_tools:Wether' fails when imported: AttributeError: ",
         "needy": "'weather_tools.needy:Needy' needs the package 'a_package_that_nobody_has'. pip install ",

@@ -194,7 +194,7 @@ def test_sources_are_told_as_json_and_the_trace_shows_tables_with_scores(ask: Co
     source |= {"rows": [5], "columns": ["title", "author"], "cells": [[5, "author"]]}
     assert (told["answer"], told["sources"]) == ("Pavel Dorn", [source])
     refused = ask("Who?", "-i", "tables_offline")
-    assert refused.code == 1 and "tables_offline takes no index. Leave it out, or name one" in refused.told
+    assert refused.code == 1 and "tables_offline does not take an index. Leave it out" in refused.told
     trace = ask("How many points did Tidewater get in 2024?", "--trace").err
     found = trace.partition("1. table_retriever")[2].partition("2. index_reader")[0]
     assert "id: club/league_2024.csv, name: league 2024, score: " in found and "league_2023" in found

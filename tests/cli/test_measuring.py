@@ -179,9 +179,9 @@ def test_an_index_serves_as_corpus(sh: Command, tmp_path: Path) -> None:
     assert len({tuple(each[name] for name in FIGURES) for each in found}) == 1
     build_index(tmp_path / "kept", tables(1, seed=9, first=90))
     told = sh(RECALLS, "--index", "kept")
-    assert told.code == 1 and "the index holds 41 documents, the corpus 40" in told.err
+    assert told.code == 1 and "the index holds 41 documents, but the corpus has 40" in told.err
     usage = sh("recall kept queries.jsonl --index other")
-    assert usage.code == 2 and "the corpus is an index already" in usage.told
+    assert usage.code == 2 and "the corpus is already an index" in usage.told
 
 
 @pytest.mark.usefixtures("_searched")
@@ -207,7 +207,7 @@ def test_tables_under_a_key_and_uneven_ones(sh: Command, tmp_path: Path) -> None
     assert figures(sh, "recall q.jsonl q.jsonl")["recall@1"] == 1.0
     write_rows(tmp_path / "other.jsonl", [rows[0], {**rows[1], "table": {**table, "caption": "x"}}])
     told = sh("recall other.jsonl q.jsonl").complaint
-    assert "row 2: the table_id 'a' is the name of another table too" in told
+    assert "row 2: another table has the same table_id 'a'" in told
 
 
 @needs_data

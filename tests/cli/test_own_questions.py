@@ -171,7 +171,7 @@ def test_what_compare_keeps_is_reported_by_its_folder_and_by_all_in_it(sh: Comma
         assert "✓" in sh("report", *named).out
     sh(f"{EVAL} --out one")
     again = sh(f"{TWO} --out one")
-    assert again.code == 1 and "the folder holds an evaluation" in again.err
+    assert again.code == 1 and "the folder holds a single evaluation" in again.err
 
 
 def test_ways_of_one_name_are_told_apart_and_a_misspelled_file_is_no_question(sh: Command) -> None:
@@ -190,7 +190,7 @@ IN_JSON = json.dumps({"question": MOST, "answer": "Kingsmere"}) + "\n\n"
 @pytest.mark.parametrize(
     ("text", "told", "is_skipped"),
     [
-        (f"{ONE}What,is,this,too,many", "line 3: this line has 5 cells, and the first line names 4", True),
+        (f"{ONE}What,is,this,too,many", "line 3: this line has 5 cells, but the first line names 4", True),
         (f"{ONE}How many points does Harbour have?,46", "Runs 2 problems", False),
         (f"{ONE}How many points?,46,nowhere.csv", "line 3: nowhere.csv: there is no such file", True),
         (f"{ONE}How many points?,,league.csv", "line 3: it has no answer. Write DECLINE", True),

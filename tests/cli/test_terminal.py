@@ -206,7 +206,7 @@ def test_without_a_terminal_a_run_waits_and_says_how_to_go_on(place: Path, go: C
     codes = [go(*line, log.name).code for line in (["approve"], ["approve", "--yes"], [*ASK, "--log"])]
     assert codes == [4, 0, 0]
     again = go("approve", log.name, "--yes")
-    assert again.code == 1 and "nothing in it waits for approval" in again.err
+    assert again.code == 1 and "nothing in it is waiting for approval" in again.err
 
 
 def test_a_refusal_in_a_log_declines_and_no_yes_is_written_without_a_key(place: Path, go: Command) -> None:
@@ -216,7 +216,7 @@ def test_a_refusal_in_a_log_declines_and_no_yes_is_written_without_a_key(place: 
     before = log.read_bytes()
     told = go("approve", "run.jsonl", "--yes", env=env)
     assert told.code == 1 and not told.out and log.read_bytes() == before
-    assert "no approval can be sealed: no key can be kept" in told.err
+    assert "approvals cannot be signed: the key cannot be saved" in told.err
     assert go("approve", "run.jsonl", "--no", env=env).code == 0
     assert go(*LOGGED).code == 3 and not (place / "written").exists()
 

@@ -233,4 +233,4 @@ def test_a_cell_of_a_sheet_has_a_bound_also_in_a_note(rows: list[list[str | None
     long = "z" * (MAX_CELL + 1)
     records = [(n, [cell or long for cell in row]) for n, row in enumerate(rows, 1)]
     (found,) = tables_of(records, Origin("a.xlsx", "row"))
-    assert isinstance(found, LeftOut) and "longer than 131,072" in found.why
+    assert isinstance(found, LeftOut) and "more than 131,072" in found.why

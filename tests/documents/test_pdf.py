@@ -233,8 +233,8 @@ def test_what_cannot_be_read_is_refused() -> None:
         (b"%PDF-1.4\nnothing else", "broken"),
         (pdf([[(11, PROSE)]])[:400], "broken"),
         (pdf([[(11, "secret")]], locked=True), "encrypted"),
-        (pdf([[], []]), "holds no text"),
-        (pdf([[(0.5, "quay " * 220)] * 300]), "more than 300,000 letters"),
+        (pdf([[], []]), "has no text"),
+        (pdf([[(0.5, "quay " * 220)] * 300]), "more than 300,000 characters"),
     ):
         with pytest.raises(InputError, match=rf"x\.pdf.*{why}"):
             list(pdf_parts(data, "x.pdf"))

@@ -304,7 +304,7 @@ def test_a_picture_is_known_by_its_first_bytes_or_its_name(engine: list[Any]) ->
         assert list(parts_of(data, "page")) == [DocumentPart("Berth 80")]
     assert [kind_of(data, "x.txt") for data in (contract(), filing())] == ["pdf", "html"]
     cut = written("png", 80)[:60]
-    for data, why in ((cut, "cut off"), (b"Opens at 9.", "is no picture"), (png(70_000, 1), "too large")):
+    for data, why in ((cut, "cut off"), (b"Opens at 9.", "is not an image"), (png(70_000, 1), "too large")):
         with pytest.raises(InputError, match=rf"scan\.png.*{why}"):
             list(picture_parts(data, "scan.png"))
 
@@ -336,5 +336,5 @@ def test_a_scan_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
     (found,) = read_passages(path.read_bytes(), "port/scan.png")
     assert found == {"title": "", "text": "Berth fees\nare 40 crowns", "file": "scan.png"}
     text_picture(path, {})
-    with pytest.raises(InputError, match=r"scan\.png: the document holds no text"):
+    with pytest.raises(InputError, match=r"scan\.png: the document has no text"):
         read_passages(path.read_bytes(), "scan.png")

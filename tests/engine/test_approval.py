@@ -103,7 +103,7 @@ def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Path) 
         log.append(State.fold(log).answer_approval("yes", "somebody"))
         assert tools.executor().run(QUESTION, log).answer == "written"
     assert tools.done == ["read a", "write"]
-    with pytest.raises(LogError, match="nothing in the run waits"):
+    with pytest.raises(LogError, match="nothing in the run is waiting"):
         state.after(state.answer_approval("no", "")).answer_approval("yes", "")
 
 

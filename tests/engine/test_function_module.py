@@ -124,7 +124,7 @@ def test_it_is_called_as_it_is_written() -> None:
 OF_DAYS: list[tuple[dict[str, Any], str]] = [
     ({"trip": {"to": {"name": "Oslo"}}, "extra": "2"}, "Oslo 5"),
     ({"trip": {"to": {"name": "Oslo"}, "days": 0}, "extra": 2}, "the argument trip.days of days is '0'"),
-    ({"trip": {"to": {"name": "Oslo"}}}, "days lacks the argument 'extra'"),
+    ({"trip": {"to": {"name": "Oslo"}}}, "days is missing the argument 'extra'"),
     ({"trip": {}, "extras": 1}, "days takes no argument 'extras'. Did you mean 'extra'?"),
 ]
 
@@ -198,7 +198,7 @@ def _unknown(city: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: 
 
 
 NO_TOOLS: list[tuple[Any, str]] = [
-    (_many, "_many takes *cities, and a plan gives arguments by name. Name each argument"),
+    (_many, "_many takes *cities, but a plan gives arguments by name. Name each argument"),
     (_unknown, "the annotations of _unknown cannot be read: name 'Nowhere' is not defined"),
     (Trip, "Trip is a class, not a function. Subclass chameleon.Module"),
     (Module.run, "Module.run is a method without its object. Pass tool(object.method)."),
@@ -211,7 +211,7 @@ def test_what_is_no_tool_is_refused_in_a_sentence(given: Any, told: str) -> None
     with pytest.raises(InventoryError) as caught:
         tool(given)
     assert told in str(caught.value)
-    with pytest.raises(InventoryError, match="two modules are called give"):
+    with pytest.raises(InventoryError, match="two modules are named give"):
         Inventory.of([tool(lambda: 1, name="give"), tool(lambda: 2, name="give")])
 
 

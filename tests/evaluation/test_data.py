@@ -101,7 +101,7 @@ def test_lines_are_read_one_by_one(name: str, tmp_path: Path) -> None:
 
 
 GOOD = lines(make_rows(3))
-NO_JSON, NEITHER = ", line 4: this is no JSON: ", ": this is neither JSON nor JSON lines: "
+NO_JSON, NEITHER = ", line 4: this is not JSON: ", ": this is neither JSON nor JSON lines: "
 FAULTS: dict[str, tuple[bytes, str]] = {
     "an empty file": (b"", ": the file is empty"),
     "gzip of nothing": (gzip.compress(b""), ": the file is empty"),
@@ -109,12 +109,12 @@ FAULTS: dict[str, tuple[bytes, str]] = {
     "a damaged gzip": (gzip.compress(GOOD)[:40] + b"\0" * 40, ": the file cannot be read: "),
     "gzip in name alone": (b"\x1f\x8b and no more of it", ": the file cannot be read: "),
     "a broken line": (GOOD + b'{"pid": "9", \n', NO_JSON),
-    "a broken first line": (b'{"pid": "9", "answer": }\n' + GOOD, ", line 1: this is no JSON: "),
+    "a broken first line": (b'{"pid": "9", "answer": }\n' + GOOD, ", line 1: this is not JSON: "),
     "bytes that are no UTF-8": (GOOD + b'{"pid": "\xe9"}', NO_JSON),
     "a line that is a list": (GOOD + b"[1]\n", ", line 4: each line must be a JSON object"),
     "text": (b"pid,answer\n1,2\n", NEITHER),
     "half a list": (b'[{"pid": "1"},', NEITHER),
-    "a list of numbers": (b"[1, 2]", ": this JSON holds no rows"),
+    "a list of numbers": (b"[1, 2]", ": this JSON has no rows"),
     "deep nesting": (b"[" * 100_000, f"{NEITHER}it is nested too deeply"),
     "a deep line": (GOOD + b'{"pid":' * 100_000, f"{NO_JSON}it is nested too deeply"),
 }
@@ -147,7 +147,7 @@ def test_a_row_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     for change, told in [
         ({"answer": 3}, 'problem 1001: the key "answer" is 3'),
         ({"choices": "a"}, "problem 1001: the key \"choices\" is 'a'"),
-        ({"pid": None}, 'problem number 2: a problem of tabmwp needs its id as "pid"'),
+        ({"pid": None}, 'problem number 2: a problem of tabmwp needs an id in "pid"'),
         ({"pid": int(first["pid"])}, "problem 1000: the id 1000 occurs twice"),
     ]:
         path = written(tmp_path, lines([first, {**second, **change}, *others]))
@@ -204,7 +204,7 @@ def test_tables_that_lie_apart_are_found_by_id_and_others_refused(tmp_path: Path
     good = str(written(tmp_path, GOOD))
     for command_line in (("eval", "tables_offline", good), ("score", "tabmwp", good, good)):
         told = command(*command_line, "--tables", good).complaint
-        assert told == "the problems of tabmwp hold their tables. Leave out the tables."
+        assert told == "problems of tabmwp include tables. Leave out the tables."
 
 
 def test_a_benchmark_of_ones_own_is_found_again(command: Command, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_stdout_holds_a_table(command: Command, problems: str) -> None:
 
 
 REFUSED: dict[str, tuple[int, str]] = {
-    "--retry-failed": (1, "--retry-failed has nothing to try again. Name the folder with --out."),
+    "--retry-failed": (1, "--retry-failed has nothing to retry. Name the folder with --out."),
     "--scorer pott": (1, "tabmwp has no scorer 'pott'. Did you mean 'pot'?"),
     "--without row_lokup": (1, "there is no module 'row_lokup' to leave out"),
     "--without final_answer": (1, "final_answer cannot be left out: a plan must end with it"),

@@ -176,7 +176,7 @@ def test_every_problem_is_in_one_part_and_conversations_stay_together(ids: list[
 
 def test_what_is_no_part_is_refused() -> None:
     for text in ("", "3", "0/4", "5/4", "3/0", "-1/4", "1/2/3", "a/b", "1/1000000", "٣/٤"):
-        with pytest.raises(InputError, match="no part"):
+        with pytest.raises(InputError, match="not a part"):
             PartOfProblems.read(text)
 
 
@@ -228,17 +228,17 @@ def test_parts_that_are_others_not_all_there_or_damaged_are_refused(asking: Make
     file.write_text(settings, "utf-8")
 
     assert made.run().code == 0
-    copy, twice = shutil.copytree(parts[0], made.out.parent / "copy"), "these are missing or named twice: "
+    copy, twice = shutil.copytree(parts[0], made.out.parent / "copy"), "these are missing or given twice: "
     for given_parts, told in [
-        (parts[:2], f"of 3 parts {twice}3"),
+        (parts[:2], f"of 3 parts, {twice}3"),
         ([*parts, copy], f"{twice}1"),
-        ([*parts, made.out], "it is a whole evaluation, and no part"),
+        ([*parts, made.out], "it is a complete evaluation, not a part"),
         ([*parts, made.out.parent], "settings.json: cannot be read"),
-        ([], f"of 1 parts {twice}1"),
+        ([], f"of 1 parts, {twice}1"),
     ]:
         with pytest.raises(ChameleonError, match=told):
             merge(given_parts, out)
-    with pytest.raises(InputError, match="there is something already"):
+    with pytest.raises(InputError, match="the folder already exists"):
         merge(parts, made.out)
     with RunDir(parts[1], json.loads(settings)), pytest.raises(LogError, match="another run is writing"):
         merge(parts, out)
@@ -280,4 +280,4 @@ def test_the_folder_of_a_part_takes_no_other_part_and_the_highest_cost_is_for_al
     arguments = made.arguments("--part", "1/3")
     bare = made.command(*[each for each in arguments if each not in ("--out", str(made.out))])
     assert bare.code == 1 and "--out" in bare.err
-    assert "is no part" in made.run("--part", "4/3").err
+    assert "is not a part" in made.run("--part", "4/3").err

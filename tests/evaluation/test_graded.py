@@ -267,7 +267,7 @@ def test_missing_and_unknown_ids_are_told_and_ids_that_occur_twice_refused(score
     assert unknown == f"3 rows of {score.predictions} of no problem of the data: not looked at."
     for rows, told in (
         ([{"pid": f"x{SCORED[0]['pid']}", "prediction": 1}], "belongs to the problem with the same 'pid'."),
-        ([{"name": "1000", "prediction": "1"}] * 2, "names no problem. Its fields: name, prediction."),
+        ([{"name": "1000", "prediction": "1"}] * 2, "has no problem id. Its fields: name, prediction."),
         ([{"pid": pid, "prediction": "1"} for pid in ("1000", 1000)], "two predictions for problem 1000"),
     ):
         assert told in score(rows).complaint
@@ -281,7 +281,7 @@ def test_where_picks_a_run_of_several_and_given_leaves_out_what_has_no_predictio
     assert score.counts(runs, "--where", "run=bad", "--given")[0] == 6
     told = score(runs, "--where", "run=god").complaint
     assert "no row of the predictions that have run=god belongs to a problem of the data" in told
-    assert "--where 'good' is no KEY=VALUE" in score(runs, "--where", "good").complaint
+    assert "--where 'good' is not KEY=VALUE" in score(runs, "--where", "good").complaint
     rows = [*predicted("mine")[:4], {"pid": SCORED[4]["pid"], "mine": None}, predicted("other")[5]]
     outcome = score(rows, "--given", "--field", "mine")
     assert counts(outcome) == (4, 4, 4)

@@ -165,7 +165,7 @@ def failing(*_: Any) -> Any:
 
 NO_EVENT = "recent.jsonl", "line 1 is not an event"
 DAMAGE: dict[bytes, tuple[str, str]] = {
-    **dict.fromkeys((b"{\n", b'{"id": "1"}\n'), ("results.jsonl", "line 7 is no result")),
+    **dict.fromkeys((b"{\n", b'{"id": "1"}\n'), ("results.jsonl", "line 7 is not a result")),
     **dict.fromkeys((b'{"event": "run_started"}\n', b'{"id": "new", \n', b"\xff\xfe\n"), NO_EVENT),
     b'{"id": "new", "event": "odd"}\n': ("recent.jsonl", "a line of problem new is not"),
 }
@@ -230,20 +230,20 @@ def test_folders_and_settings_that_are_none_are_told(tmp_path: Path) -> None:
         with pytest.raises(ChameleonError, match=told):
             RunDir(tmp_path / place, SETTINGS)
     for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(ChameleonError, match="this is no folder of an evaluation"):
+        with pytest.raises(ChameleonError, match="this is not the folder of an evaluation"):
             read_run(path)
     foreign = (b'{"event": "click"}\n', b"somebody's, without an end")
     for number, (name, content) in enumerate(product(KEPT[:3], foreign)):
         (path := tmp_path / f"foreign {number}").mkdir()
         (path / name).write_bytes(content)
-        assert f"the folder has {name} and no settings that made it" in refused(path)
+        assert f"the folder has {name} but no settings" in refused(path)
         assert not (path / "settings.json").exists()
     (path := tmp_path / "ours").mkdir()
     (path / "results.jsonl").touch()
     for text in ("", "[]", "{", "\0", '{"benchmark": "tabmwp"}', "null"):
         (path / "settings.json").write_text(text)
-        assert "these are no settings of an evaluation" in refused(path)
-        with pytest.raises(LogError, match="these are no settings of an evaluation"):
+        assert "these are not the settings of an evaluation" in refused(path)
+        with pytest.raises(LogError, match="these are not the settings of an evaluation"):
             read_run(path)
 
 

@@ -91,7 +91,7 @@ def test_the_limit_may_grow_and_not_shrink(command: Command, tmp_path: Path) -> 
     for limit in ("2", "3", "4"):
         assert json.loads(folder.run("--limit", limit).out)["n"] == int(limit) == folder.settings["problems"]
     shrunk = folder.run("--limit", "3")
-    assert shrunk.code == 1 and "the folder has results of 1 problem that --limit leaves out" in shrunk.err
+    assert shrunk.code == 1 and "the folder has results for 1 problem outside --limit" in shrunk.err
     assert len(read_lines(folder.out / "results.jsonl")) == 4 == folder.settings["problems"]
     assert folder.run().code == 0 and folder.settings["limit"] is None
 

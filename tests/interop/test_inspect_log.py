@@ -76,6 +76,6 @@ def test_graded_and_failed_problems_are_told_as_such(tmp_path: Path) -> None:
     figures = run.tally.figures(run.tally.all)
     assert log.results.scores[0].metrics["ROUGE-1"].value == figures["ROUGE-1"]
     assert log.results.completed_samples == 2
-    for name, said in (("run.txt", "must be named NAME"), ("run.eval", "no folder of an evaluation")):
+    for name, said in (("run.txt", "must be named NAME"), ("run.eval", "not the folder of an evaluation")):
         with pytest.raises(InputError, match=said):
             write_inspect_log(tmp_path, tmp_path / name)

@@ -119,7 +119,7 @@ def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> Non
         ({"tabel": CSV}, "Did you mean 'table'?"),
         ({}, "needs a table"),
         ({"question": 3, "table": CSV}, "question is an int"),
-        ({"table": "league.csv"}, "table is one line, not a table"),
+        ({"table": "league.csv"}, "table is a single line, not a table"),
     ],
 )
 def test_wrong_arguments_are_refused(given: dict[str, Any], said: str) -> None:
@@ -182,7 +182,7 @@ def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
     for result in found[: len(good)]:
         assert text_of(result) == "47" and result.structured_content["sources"][0]["table"] == "league"
     for result in found[len(good) :]:
-        assert result.is_error and "there is no such file to be read" in text_of(result)
+        assert result.is_error and "no such file can be read" in text_of(result)
 
 
 def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
@@ -199,7 +199,7 @@ def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
     pictures: dict[str, Any] = {
         str(len(base64.b64decode(PNG))): {"mimeType": "image/png", "data": PNG},
         "the data of image is not base64.": {"mimeType": "image/png", "data": "%%"},
-        "image lacks data.": {"mimeType": "image/png"},
+        "image is missing data.": {"mimeType": "image/png"},
         "image ": {"mimeType": "image/png", "data": "QUJD"},
         "image is a path, but files are not read here.": "/etc/passwd",
     }
@@ -286,7 +286,7 @@ def test_names_and_texts_of_strangers_are_made_harmless() -> None:
     with pytest.raises(ExceptionGroup) as caught:
         results(server, "mine_31m_tool")
     assert caught.group_contains(MCPError, match="Did you mean '_mine_31m_tool'")
-    with pytest.raises(InventoryError, match="two inventories are called mine"):
+    with pytest.raises(InventoryError, match="two inventories are named mine"):
         served(of(hello), of(hello))
 
 

@@ -102,14 +102,14 @@ def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table
     assert fixed.invoke({"question": HOW_MANY}) == "47"
     for one, wrong, said in (
         (fixed, {"question": LOVELIEST}, "these words were not understood"),
-        (fixed, {"question": HOW_MANY, "tabel": CSV}, "takes no tabel"),
-        (fixed, args, "takes no table"),
+        (fixed, {"question": HOW_MANY, "tabel": CSV}, "does not take tabel"),
+        (fixed, args, "does not take table"),
         (made, {"question": HOW_MANY, "table": "demos/data/league.csv"}, "Files are not read here"),
     ):
         asked = {**call, "args": wrong}
         for result in (one.invoke(asked), asyncio.run(one.ainvoke(asked))):
             assert result.status == "error" and said in result.content
-    with pytest.raises(InputError, match="takes no tabel"):
+    with pytest.raises(InputError, match="does not take tabel"):
         as_tool(executor, given={"tabel": league})
 
 
@@ -238,7 +238,7 @@ def find(city: str) -> str:
 @pytest.mark.parametrize(
     ("given", "args", "said"),
     [
-        (convert, {}, "convert lacks the argument 'amount'"),
+        (convert, {}, "convert is missing the argument 'amount'"),
         (convert, {"amount": 1, "form": "K"}, "convert takes no argument 'form'"),
         (convert, {"amount": "hot"}, "the argument amount of convert is 'hot'"),
         (HALF, {"number": 3}, "the argument number of half is '3'"),

@@ -129,7 +129,7 @@ UNFIT: list[tuple[dict[Any, Any], str]] = [
     ({"table": None}, "the inventory mine needs a table"),
     ({"table": "a | b"}, "table is a str, but the inventory takes a Table"),
     *(({"question": 5}, "question is an int"), ({"question": "  "}, "the question is empty")),
-    *(({"tabel": 1}, "takes no tabel. Did you mean 'table'?"), ({5: 1}, "takes no 5")),
+    *(({"tabel": 1}, "does not take tabel. Did you mean 'table'?"), ({5: 1}, "does not take 5")),
     *(({"size": "big"}, "size is a str"), ({"size": float("nan")}, "input.size is nan")),
     ({"choices": [object()]}, "input.choices[0] is an object"),
 ]

@@ -223,7 +223,7 @@ def test_a_file_of_json_lines_is_a_script(tmp_path: Path, store: ResponseStore) 
         script.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=said):
             LLM.connect(f"scripted:{script}")
-    for path, said in ((tmp_path / "missing.jsonl", "no such script"), (tmp_path, "Is a directory")):
+    for path, said in ((tmp_path / "missing.jsonl", "no such file"), (tmp_path, "Is a directory")):
         with pytest.raises(InputError, match=said):
             LLM.connect(f"scripted:{path}")
 

@@ -162,7 +162,7 @@ NO_TOOLS: list[tuple[Json, str]] = [
     ({}, "None is not the name of a tool"),
     ({"name": "a", "parameters": {"type": "string"}}, "not the schema of an object"),
     ({"name": "a", "parameters": {"type": "object", "x": object()}}, "not described in JSON"),
-    (WEATHER, "two tools have the name 'weather'"),
+    (WEATHER, "two tools are named 'weather'"),
 ]
 
 
@@ -248,7 +248,7 @@ def test_a_script_calls_tools(tmp_path: Path) -> None:
     assert llm.offers("tools")
     reply = llm.ask([QUESTION], tools=TOOLS)
     assert [call.id for call in reply.tool_calls] == ["call_1", "call_2"]
-    assert "no JSON object" in reply.tool_calls[1].fault and reply.tool_calls[1].fault.endswith(": noon?")
+    assert "not a JSON object" in reply.tool_calls[1].fault and reply.tool_calls[1].fault.endswith(": noon?")
     assert llm.ask(continued(reply, "31", "no"), tools=TOOLS).text == "Rome."
     said = model.requests[1][1][1]
     assert isinstance(said, CallingText) and said.calls[0].args == {"city": "Rome"}

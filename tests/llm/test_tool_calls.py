@@ -138,7 +138,7 @@ KINDS: list[Any] = ["[1]", '"text"', "[" * 100_000, [], 0]
 @pytest.mark.parametrize(
     ("args", "fault", "theirs"),
     [(args, fault, theirs) for args, fault in UNREAD.items() for theirs in (False, True)]
-    + [(args, "no JSON object", False) for args in KINDS],
+    + [(args, "not a JSON object", False) for args in KINDS],
 )
 def test_bad_arguments(loopback: Start, monkeypatch: Patch, args: Any, fault: str, theirs: bool) -> None:
     asking.use_langchain(monkeypatch, theirs)
@@ -147,7 +147,7 @@ def test_bad_arguments(loopback: Start, monkeypatch: Patch, args: Any, fault: st
     reply = llm.ask("hi", tools=TOOLS)
     found = {call.name: call for call in reply.tool_calls}
     assert reply.error is None and found["now"].fault == "" and found["weather"].args == {}
-    said, told = found["weather"].fault, "no JSON object" if theirs else fault  # LangChain keeps the words
+    said, told = found["weather"].fault, "not a JSON object" if theirs else fault  # LangChain keeps the words
     assert told in said and len(said) < 400
     llm.ask(continued(reply, *["again"] * 2, before=[HI]), tools=TOOLS)
     assert len(server.requests) == 2

@@ -160,7 +160,7 @@ def test_a_key_alone(server: HostedServer, command: Command, monkeypatch: pytest
 
 
 WRONG = {"resoning=none": "Did you mean 'reasoning'?", "reasoning=much": "'reasoning=much': input should be"}
-WRONG |= {"reasoning": "no KEY=VALUE", "model=openai:x": "there is no parameter 'model'"}
+WRONG |= {"reasoning": "not KEY=VALUE", "model=openai:x": "there is no parameter 'model'"}
 
 
 def test_parameters_of_a_command_win_and_wrong_ones_are_told(server: HostedServer, command: Command) -> None:
@@ -180,7 +180,7 @@ def test_an_evaluation_needs_every_parameter(server: HostedServer, command: Comm
     asked = (*EVAL, "gpt-5-mini", "-n", "2", "--out", str(tmp_path / "run"))
     refused = command(*asked)
     assert refused.code == 1 and not server.requests and "--allow-dropped" in refused.complaint
-    assert "openai:gpt-5-mini does not take what tabmwp_pot sets: temperature" in refused.complaint
+    assert "gpt-5-mini does not accept a parameter that tabmwp_pot sets: temperature" in refused.complaint
     allowed = command(*asked, "--allow-dropped")
     assert allowed.code == 0 and "openai:gpt-5-mini is asked without temperature" in allowed.err
     assert "Asked without temperature (openai:gpt-5-mini), in 2 problems" in allowed.out

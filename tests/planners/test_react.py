@@ -83,7 +83,7 @@ def test_a_run_goes_on_from_every_prefix_to_the_same_end(script: Sequence[Any], 
     [
         ("wether", {"city": "Paris"}, "Did you mean 'weather'?"),
         ("weather", {"town": "Paris"}, "takes no argument 'town'"),
-        ("weather", {}, "lacks the argument 'city'"),
+        ("weather", {}, "is missing the argument 'city'"),
     ],
 )
 def test_a_wrong_call_is_told_once_and_can_be_mended(name: str, args: Any, why: str) -> None:
@@ -168,7 +168,7 @@ def test_a_model_that_calls_on_is_stopped_and_its_tools_are_taken_away_for_the_l
     assert "raise max_turns" in State.fold(events).why
     told = [text for role, text in model.requests[2] if role != "system"]
     assert told[1] == 'weather (city: "A")' and "last turn" in told[-1], "in words, and without tools"
-    assert "holds no answer" in state_of(["Answer:", "Answer:"], native=False).why
+    assert "has no answer" in state_of(["Answer:", "Answer:"], native=False).why
     events, model = run([NATIVE[0]] * 4)
     assert State.fold(events).answer is None and len(State.fold(events).history) == 2
     assert "weather (city" in str(model.requests[3]), "what was called is told in words"

@@ -105,7 +105,7 @@ def test_embeddings_are_told(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> No
         assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": auto}
         assert OneShot(shortlist=2, embeddings="a:b").runtime_info(LARGE) == {"embeddings": "a:b"}
         assert OneShot(shortlist=3).runtime_info(LARGE) == {}
-    with pytest.raises(InventoryError, match="no embeddings 'mini'"):
+    with pytest.raises(InventoryError, match="no embeddings named 'mini'"):
         OneShot(embeddings="mini")
     with pytest.raises(MissingPackage, match="pip install"):
         OneShot(embeddings=MINILM).check()
@@ -115,7 +115,7 @@ def test_embeddings_are_told(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> No
         cards, others = planner.cards(State(input=freeze({"question": "tea?"})), LARGE)
         assert len(cards) == planner.shortlist and not others
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert "only by words" in warning and "chameleon-compose[embeddings]" in warning
+    assert "by words only" in warning and "chameleon-compose[embeddings]" in warning
 
 
 @cache

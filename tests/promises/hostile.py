@@ -279,7 +279,7 @@ _BAD_LOGS = {
 
 
 def _resulted(**parts: str) -> Hostile:
-    return _run("report --json", 1, "line 1 is no result", result=_made(**parts))
+    return _run("report --json", 1, "line 1 is not a result", result=_made(**parts))
 
 
 RUNS: dict[str, Hostile] = {

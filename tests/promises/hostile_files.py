@@ -122,7 +122,7 @@ def _indexed(name: str, content: Content, told: str) -> Hostile:
 
 
 _MEMORY_OR_TIME = r"takes more than [\d,]+ (MB of memory|seconds)"
-_CELLS, _LONG = "more than 5,000,000 cells", "a cell is longer than 131,072 characters"
+_CELLS, _LONG = "more than 5,000,000 cells", "a cell has more than 131,072 characters"
 _ROWS = "Team,points\nA,5\nB,3\n"
 _HEAD = "<table><tr><th>a<th>b"  # of a page's table
 _DIFFERENCE, _DECLINED = "difference between points", "Declined"
@@ -152,7 +152,7 @@ _REFUSED_TABLES: Cases = {
     "a quote that never closes": ("a.csv", lambda: 'a,b\n"' + "z,\n" * 1_000_000, "a quote is never closed"),
     "gigabytes in a gzip": ("a.csv.gz", lambda: gzip.compress(b"\0" * 80_000_000, 1), "unpacks to more than"),
     "cells that span all": ("a.html", _HEAD + '<tr><td colspan="1000" rowspan="65534">x' * 1_000, _CELLS),
-    "tables in tables": ("a.html", "<table><tr><td>" * 20_000, "holds no table"),
+    "tables in tables": ("a.html", "<table><tr><td>" * 20_000, "has no table"),
     "a schema that is no UTF-8": ("a.sqlite", lambda: database(_NO_UTF8).replace(b"XX", b"\xff\xfe"), "read"),
     "gigabytes in Parquet": ("a.parquet", lambda: parquet(_LONG_CELLS), f"more text|{_MEMORY_OR_TIME}"),
     "endless Parquet rows": ("a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), _CELLS),

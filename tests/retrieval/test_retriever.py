@@ -72,7 +72,7 @@ def test_what_is_no_retriever_is_refused_with_what_may_be_meant() -> None:
         ({"first": "bm25", "depth": 0}, "depth is a number"),
         ({"first": "bm25", "depht": 5}, "Did you mean 'depth'?"),
         ({"rerank": {"lat": "minilm"}}, "rerank is evidence, dense, {cross_encoder: NAME} or {late: NAME}"),
-        ({"first": "bm25", "embeddings": "a:b"}, "embeddings: bm25 searches by words alone"),
+        ({"first": "bm25", "embeddings": "a:b"}, "embeddings: bm25 searches by words only"),
     ]:
         with pytest.raises(InputError) as problem:
             RetrieverSpec.read(wrong)
@@ -129,14 +129,14 @@ def test_only_what_is_new_is_embedded(
     forget(monkeypatch)
     index = built(tmp_path / "index", hashed, [*tables(30)[::-1], Document("zebra crossing")])
     assert hashed.passages[before:] == ["zebra crossing"]
-    with pytest.raises(InputError, match=f"has the embeddings '{hashed.name}', not 'hashed:others'"):
+    with pytest.raises(InputError, match=f"has embeddings '{hashed.name}', not 'hashed:others'"):
         make_retriever(index, hashed.spec(embeddings="hashed:others"))
     with pytest.raises(InputError, match="built for the retriever"):
         build_index(index.path, [Document("x")], hashed.spec(embeddings="openai:small"))
     hashed.size = 32
     forget(monkeypatch)
     for ask in (make_retriever(index).search, lambda id: built(index.path, hashed, [Document(id)])):
-        with pytest.raises(InputError, match="answers with 32 numbers, and the vectors have 64"):
+        with pytest.raises(InputError, match="returns 32 dimensions, but the index has 64"):
             ask("river")
 
 
@@ -180,7 +180,7 @@ def test_the_number_wanted_changes_no_order(by_name: None, tmp_path_factory: Any
 def test_auto_is_blend_if_the_embeddings_are_there(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
     index = build_index(tmp_path / "index", DOCUMENTS, {"embeddings": hashed.name})
     assert make_retriever(index).search("river") == make_retriever(index, "blend").search("river")
-    with pytest.raises(InputError, match=r"words alone.*first: blend"):
+    with pytest.raises(InputError, match=r"words only.*first: blend"):
         make_retriever(build_index(tmp_path / "words", DOCUMENTS, "bm25"), "blend")
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "faiss", None)

@@ -250,11 +250,11 @@ def test_what_goes_before_queries_and_passages(tmp_path: Path, by_name: None) ->
 def test_answers_that_are_no_vectors(tmp_path: Path, hashed: Hashed, monkeypatch: Any) -> None:
     for answer in ([1.0, [2.0]], [[1.0]], [1.0] * 3, [[]] * 3, [[float("nan")]] * 3, None):
         monkeypatch.setattr(Hashed, "embed_documents", lambda *_, answer=answer: answer)
-        with pytest.raises(ModelError, match="did not answer with 3 vectors of one length"):
+        with pytest.raises(ModelError, match="did not return 3 vectors of one length"):
             build_index(tmp_path / "index", [Document(id) for id in "abc"], hashed.spec())
         wrong = answer if answer != [1.0] * 3 else []
         monkeypatch.setattr(Hashed, "embed_query", lambda *_, wrong=wrong: wrong)
-        with pytest.raises(ModelError, match="did not answer with 1 vectors of one length"):
+        with pytest.raises(ModelError, match="did not return 1 vectors of one length"):
             Embedder(hashed).query("a")
 
 
@@ -298,7 +298,7 @@ def test_unknown_names_are_refused_and_missing_packages_named(tmp_path: Path, mo
     for by in ("guesswork", "bm25:x", "auto:x", "dense:", "late:", "", "Dense"):
         with pytest.raises(InputError, match="There are: auto, bm25"):
             similarities("a", SAID, by)
-    with pytest.raises(InventoryError, match="no embeddings 'mini'"):
+    with pytest.raises(InventoryError, match="no embeddings named 'mini'"):
         similarities("a", SAID, "dense:mini")
     for name in ("", "mini", "openai:", ":small", "bert"):
         with pytest.raises(InventoryError, match=r"no embeddings .*openai:text-embedding-3-small"):

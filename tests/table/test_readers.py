@@ -68,7 +68,7 @@ def test_json_of_several_tables_below_keys_and_in_lines() -> None:
 
 WRONG: list[tuple[str | bytes, str]] = [
     *(("", "is empty"), (" \n\n", "is empty"), ("a,b\n1,\0\n", "line 2, NUL")),
-    ("a,b\n1," + "x" * 200_000, "line 2, longer than 131"),
+    ("a,b\n1," + "x" * 200_000, "line 2, more than 131"),
     (",".join(map(str, range(10_001))) + "\n1\n", "more than 10,000"),
     *((opened * 100_000, "nested too deeply") for opened in ("[", '{"a":')),
     ('[{"a": ' + "9" * 5_000 + "}]", "4,300 digits"),
@@ -111,7 +111,7 @@ def test_places_that_hold_no_file(tmp_path: Path) -> None:
     for path, part in [
         *((path, "no such file") for path in (none, none / "x.csv", "\x1b[2Jnone.csv")),
         *(("a\0b.csv", "cannot be read"), ("x" * 5000, "cannot be read")),
-        *((tmp_path, "is a folder"), ("/dev/null", "is not an ordinary file")),
+        *((tmp_path, "is a folder"), ("/dev/null", "is not a regular file")),
     ]:
         with pytest.raises(ChameleonError) as caught:
             read_table(path)

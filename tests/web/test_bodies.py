@@ -62,7 +62,7 @@ def test_a_large_page_and_a_bomb_are_cut_before_it_unpacks(serve: Serve) -> None
         (b"x", "br", "not requested"),
         (b"not gzip at all", "gzip", "gzip data is broken"),
         (gzip.compress(b"x" * 1000, mtime=0)[:-12], "gzip", "ends early"),
-        (NOTHING * 20_000, "gzip", "far longer"),
+        (NOTHING * 20_000, "gzip", "much longer"),
     ],
 )
 def test_packing_not_to_be_trusted_is_refused(serve: Serve, body: bytes, encoding: str, reason: str) -> None:
@@ -138,7 +138,7 @@ ODD = {
 def test_a_reply_that_two_readers_would_read_differently_is_refused(reply: bytes) -> None:
     with raw_server(reply) as host:
         told = failure(Web(WebLimits(retries=1), [host]), f"http://{host}/")
-    reasons = "(answer cannot be read: |server broke off or does not speak HTTP$)"
+    reasons = "(answer cannot be read: |server closed the connection or does not speak HTTP$)"
     assert re.match(rf"127\.0\.0\.1: the {reasons}", told)
 
 

@@ -170,7 +170,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
         (entry(alow=["echo"]), "Did you mean 'allow'?"),
         (entry("many"), "more than 1,000 tools"),
         (entry("new version"), "could not start"),
-        (entry("twice"), "come to the name a_b"),
+        (entry("twice"), "get the same name, a_b"),
         (entry(use="x:y"), "no 'use'"),
     ],
 )
@@ -183,7 +183,7 @@ def test_what_cannot_be_made_says_why(folder: Path, server: Any, told: str, capl
 
 
 def test_a_prefix_or_a_package_is_needed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InventoryError, match=r"two modules are called text.*prefix"):
+    with pytest.raises(InventoryError, match=r"two modules are named text.*prefix"):
         inventory(folder, one=entry(), two=entry())
     made = inventory(folder, one=entry(tools=["text"]), two=entry(tools=["text"], prefix="two_"))
     assert list(made.modules) == ["text", "two_text"]
@@ -236,7 +236,7 @@ def test_tools_ask_unless_allowed(folder: Path, allow: Any, asking: str, caplog:
 
 
 def test_arguments_are_checked_results_are_arguments_and_many_runs_go_at_once(folder: Path) -> None:
-    assert "lacks the argument 'text'" in str(run(inventory(folder, "echo", raw=entry())).ended)
+    assert "is missing the argument 'text'" in str(run(inventory(folder, "echo", raw=entry())).ended)
     echo = {"module": "echo", "args": {"text": "$text"}}
     made = inventory(folder, "text", echo, raw=entry(allow=["text", "echo"]))
 
@@ -334,7 +334,7 @@ def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
     changed = resumed("changed", log_file)
     with EventLog(log_file) as log:
         state = Executor(changed).run({"question": "q"}, log)
-    assert "is not what it was when the log began" in str(state.ended)
+    assert "has changed since the log began" in str(state.ended)
 
 
 def test_a_stubborn_server_ends_with_the_run_with_all_that_it_started(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_without_a_common_word_passages_have_a_note(installed: bool, monkeypatch
     places = (3, 1) if installed else (1, 2)
     assert [each["id"] for each in output["kept"]] == [f"passage {place}" for place in places]
     assert "No word of the question" in output["note"]
-    with pytest.raises(Declined, match="no passage of the document has a word"):
+    with pytest.raises(Declined, match="no passage of the document shares a word"):
         PaperRetriever(without_words="decline").run(state("Who pays damages?"))
     with pytest.raises(Declined):
         PaperRetriever().run(state(passages=[]))

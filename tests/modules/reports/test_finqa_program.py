@@ -57,8 +57,8 @@ LINES = [line.split(" | ") for line in _LINES.strip().splitlines()]
         ("add(1, 1), table_max(#0, none)", 2, "an operation on tables needs the name of a row"),
         *((program, None, "") for program in ([END], [])),
         ("add(1_000, 0)", 1000, ""),  # what Python calls a number is one
-        ("divide(2, 3), add(x, 1)", 0.66667, "'x' is no number"),
-        ("exp(-8, 0.5), add(x, 1)", None, "'x' is no number"),  # a complex value is none
+        ("divide(2, 3), add(x, 1)", 0.66667, "'x' is not a number"),
+        ("exp(-8, 0.5), add(x, 1)", None, "'x' is not a number"),  # a complex value is none
         ("exp(-8, 0.5), add(1, 1)", 2, ""),
         *((["add(", first, "2", ")", END], None, "a token is no text") for first in (None, 1)),
     ],
@@ -74,14 +74,14 @@ def test_oddities_of_the_official_evaluator(program: Any, value: Any, fault: str
     [
         ("divide(1, 0)", "it divides by zero"),
         ("exp(10, 1000)", "a number becomes too large"),
-        ("exp(-8, 0.5)", "it calculates with a value that is no number"),
-        ("greater(2, 1), add(#0, #0)", "it calculates with a value that is no number"),
-        ("add(#0, 1)", "'#0' is no earlier step"),
-        ("add(const_x, 1)", "'const_x' is no number"),
+        ("exp(-8, 0.5)", "it calculates with a value that is not a number"),
+        ("greater(2, 1), add(#0, #0)", "it calculates with a value that is not a number"),
+        ("add(#0, 1)", "'#0' is not an earlier step"),
+        ("add(const_x, 1)", "'const_x' is not a number"),
         ("add(1, 2, 3)", "step 0 does not end after two arguments"),
         ("add(1)", "a step is not an operation with two arguments"),
         ("table_sum(rent, none)", "no row of the table is named 'rent'"),
-        ("table_sum(notes, none)", "the row 'notes' has a cell that is no number"),
+        ("table_sum(notes, none)", "the row 'notes' has a cell that is not a number"),
         ("__import__(os, system)", "'__import__' is no operation"),
     ],
 )
@@ -149,20 +149,20 @@ def test_replies(reply: str, program: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        ("", "holds no program"),
+        ("", "has no program"),
         ("add(1, 2", "is not closed"),
-        ("add(1)", "takes two arguments, and is given 1"),
-        ("subtract(1,250,900)", "not clear where the arguments"),
-        ("add(#3, 1)", "#3 is no earlier step"),
-        ("add(1, 2), add(#1, #2), add(#0, 1)", "is no earlier step"),
+        ("add(1)", "takes two arguments, but has 1"),
+        ("subtract(1,250,900)", "not clear how to split the arguments"),
+        ("add(#3, 1)", "#3 is not an earlier step"),
+        ("add(1, 2), add(#1, #2), add(#0, 1)", "is not an earlier step"),
         ("add(" * 40 + "1" + ", 2)" * 40, "nested too deeply"),
         (", ".join(["add(1, 2)"] * 70), "more than 64 steps"),
         ("divide(1, 0)", "divides by zero"),
         ("average(1250, 900)", "no row of the table is named '1250, 900'"),
-        ("table_sum(fees, none)", "the row 'fees' has a cell that is no number"),
-        ("table_sum(visa inc. ( 1 ), none)", "brackets or commas are in the name"),
+        ("table_sum(fees, none)", "the row 'fees' has a cell that is not a number"),
+        ("table_sum(visa inc. ( 1 ), none)", "has brackets or commas"),
         ("table_sum(dues , net, none)", "Write out the numbers of a row"),
-        ("add(ten, 1)", "'ten' is no number"),
+        ("add(ten, 1)", "'ten' is not a number"),
     ],
 )
 def test_replies_that_will_not_do_or_come_to_nothing_are_rejected(reply: str, told: str) -> None:
@@ -316,7 +316,7 @@ def test_a_value_as_the_question_wants_it(value: Any, program: str, question: st
     assert answered(value, question, **{key: program}) == answer
 
 
-# A year is no number of percent; a rate or a price per share is neither.
+# A year is not a number of percent; a rate or a price per share is neither.
 ASKED = """
 percent | by what per cent did they grow? | dues are what % of income?
 percent | as of december 31 2010 percent of dues to income?

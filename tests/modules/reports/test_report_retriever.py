@@ -39,7 +39,7 @@ def test_a_row_is_found_by_its_name_and_a_sentence_by_its_words(by: str) -> None
 
 def test_rankings_and_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ReportRetriever().runtime_info() == {"by": "lexical"}
-    with pytest.raises(InventoryError, match="there are no embeddings 'small'"):
+    with pytest.raises(InventoryError, match="there are no embeddings named 'small'"):
         ReportRetriever(by="dense", embeddings="small").check()
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     for by in ("dense", "hybrid"):

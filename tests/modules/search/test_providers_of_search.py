@@ -82,7 +82,7 @@ def test_no_key_is_sent_in_the_clear(name: str, monkeypatch: pytest.MonkeyPatch)
 def test_a_key_that_no_header_can_hold_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("schlüssel-0123456789", "two\nlines-0123456789"):
         monkeypatch.setenv("BRAVE_API_KEY", key)
-        with pytest.raises(InventoryError, match=r"^BRAVE_API_KEY holds characters") as caught:
+        with pytest.raises(InventoryError, match=r"^BRAVE_API_KEY has characters") as caught:
             chosen("brave").check()
         assert "0123456789" not in str(caught.value)
 
@@ -105,7 +105,7 @@ def test_an_address_may_hold_a_query_which_is_told_to_nobody(monkeypatch: pytest
 def test_a_language_without_a_wikipedia_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen("wikipedia", language="zh-yue").address == "https://zh-yue.wikipedia.org/w/api.php"
     for language in ("evil.example/", "english", "EN", " "):
-        with pytest.raises(InventoryError, match=r"^language is .* no language of Wikipedia.*endpoint"):
+        with pytest.raises(InventoryError, match=r"^language is .* not a language of Wikipedia.*endpoint"):
             chosen("wikipedia", language=language)
     monkeypatch.setenv("WIKIPEDIA_ENDPOINT", "https://wiki.example/api.php")
     assert chosen("wikipedia").address == "https://wiki.example/api.php"
@@ -154,7 +154,7 @@ def test_a_folder_without_documents_is_told(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no folder"):
         DocumentFolder(tmp_path / "none").check()
-    with pytest.raises(InputError, match="no text and no document"):
+    with pytest.raises(InputError, match="no texts or documents"):
         DocumentFolder(tmp_path / "empty").check()
     (tmp_path / "empty" / "a.pdf").write_text("x")
     monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None if name == "pypdfium2" else name)

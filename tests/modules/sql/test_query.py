@@ -159,7 +159,7 @@ SELECT COUNT(*) FROM w WHERE 500 < "Net Sales" | SELECT SUM(w."Net Sales") FROM 
 SELECT SUM(CAST("Net Sales" AS REAL)) FROM w | SELECT "Net Sales" + 0 FROM w
 """
 FAULTS = [(sql, f"no such column: {name}. ") for sql, name in grouped(NO_COLUMN)]
-FAULTS += [(sql, "holds no numbers") for line in lines_of(NO_NUMBERS) for sql in line]
+FAULTS += [(sql, "has no numbers") for line in lines_of(NO_NUMBERS) for sql in line]
 FAULTS += [("SELECT COUNT(*) FROM w WHERE \"Paid\" = 'TRUE'", "holds 1 for true")]
 
 

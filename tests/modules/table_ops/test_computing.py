@@ -89,7 +89,7 @@ def test_a_reply_is_read_with_its_quotes_and_parentheses() -> None:
     args = FilterRows().read_args(reply, STAGES)
     assert args == {"condition": '(Rank = 1 or Rank = 2) and Remark != "fell"'}
     assert FilterRows().apply(STAGES, args).rows == STAGES.rows[:1]
-    with pytest.raises(StepRejected, match="no row meets the condition"):
+    with pytest.raises(StepRejected, match="no row matches the condition"):
         FilterRows().apply(STAGES, {"condition": "Points > 5,000"})
 
 
@@ -145,7 +145,7 @@ def test_a_call_makes_its_table(call: str, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("call", "table", "named"),
     [
-        ("median of Points", RACES, "none of sum"),
+        ("median of Points", RACES, "does not name sum"),
         ("sum of Points by Tem", RACES, "'Points by Tem'"),
         ("sum by Team", RACES, "no column"),
         ("sum of Team", RACES, "'Team'"),

@@ -54,7 +54,7 @@ def test_rows_that_agree_stand_side_by_side() -> None:
         ("clubs, on Team = Name", "clubs"),
         ("other", "no columns"),
         ("other, on Team = y", "'y'"),
-        ("other, on Team = x", "stands in 'x'"),
+        ("other, on Team = x", "occurs in 'x'"),
     ],
 )
 def test_what_cannot_be_joined_is_refused(call: str, fault: str) -> None:
@@ -96,7 +96,7 @@ def run(inventory: str | Path, replies: list[str], state: State) -> tuple[State,
 
 def test_with_one_table_there_is_no_join() -> None:
     alone = State(input={"question": "?", "table": RIDERS})
-    assert Join().run(alone)["refused"] == "the question comes with no other table"
+    assert Join().run(alone)["refused"] == "the question has no other table"
     state, client = run("chain_of_table_extended", ["f_join(teams) -> <END>", "Astana"], alone)
     assert not re.search("f_join|Other table", client.requests[0][-1][1])
     assert state.executed_names == ("table_query", "table_sources", "final_answer")

@@ -87,7 +87,7 @@ def test_operations_do_what_the_published_code_does(row: dict[str, Any], tmp_pat
         assert came_out != expected, f"no departure any more: {DEPARTURES[row['id']]}"
         return
     assert came_out == expected
-    refused_early = output.get("refused") == "counting is not done by adding a column"
+    refused_early = output.get("refused") == "a count cannot be added as a column"
     assert len(client.requests) == (1 if refused_early else sum(map(len, row["responses"])))
 
 
@@ -155,7 +155,7 @@ def test_the_planner_chooses_as_published(row: dict[str, Any], tmp_path: Path) -
         (CROWDS, "32092 | 34186 | 17503", ""),
         (RUNNERS, "KAZ | IND | JPN", ""),
         (CROWDS, "0.32 | 0.34 | 0.18", "no column shows these values"),
-        (CROWDS, CROWDS, "a column holds these values already"),
+        (CROWDS, CROWDS, "a column already has these values"),
     ],
 )
 def test_values_are_shown_or_computed(cells: str, given: str, refused: str, values: Any) -> None:

@@ -150,7 +150,7 @@ def test_rows_and_columns_are_those_selected(code: str, rows: Any, columns: Any)
     ("code", "reason"),
     [
         ("filtered_table = df[df['Country'] == 'XYZ']", "is empty"),
-        ("filtered_table = df['Crew']", "is no table"),
+        ("filtered_table = df['Crew']", "is not a table"),
         ("result = df", "does not set filtered_table"),
         ("filtered_table = df.assign(Double=1)", "the column 'Double'"),
         ("filtered_table = df[['Crew', 'Crew']]", "a column twice"),
