@@ -1,9 +1,9 @@
-"""The notebooks of demos/ run from top to bottom, offline, and are kept without outputs."""
+"""The notebooks of demos/ run from top to bottom, offline, and show what they are kept with."""
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,10 @@ from tests.e2e.commands import environment
 
 FOLDER = Path(__file__).parents[1] / "demos" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-SHOWN = {
-    "1_your_own_table": ["Kingsmere Town", "this kind of question is not understood", "$3.50"],
-    "2_your_own_tools": ['convert (celsius: "$weather.temp", to: "F") → 39.2', "weather", "Rome is warmer."],
-    "3_compare_inventories": ["Kept in", "declined", "image/png", "table_reader"],
-}
 
 
-def executed(notebook: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return what the cells of a notebook show, run by a kernel of this Python."""
+def executed(notebook: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a notebook run by a kernel of this Python, without the pages that it shows in frames."""
     for package in ("nbclient", "ipykernel"):
         pytest.importorskip(package)
     import nbformat
@@ -32,27 +27,30 @@ def executed(notebook: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     book = nbformat.read(notebook, as_version=4)
     nbformat.validate(book)
     kernel = {"resources": {"metadata": {"path": str(FOLDER)}}, "timeout": 120, "kernel_name": "python3"}
-    NotebookClient(book, **kernel).execute(env=dict(os.environ))
-    outputs: list[Any] = [output for cell in book.cells for output in cell.get("outputs", ())]
-    return json.dumps(outputs, ensure_ascii=False).replace('\\"', '"')
+    NotebookClient(book, record_timing=False, **kernel).execute(env=dict(os.environ))
+    for cell in book.cells:
+        shown = [each for each in cell.get("outputs", ()) if each.get("name") != "stderr"]
+        cell.update({"outputs": [each for each in shown if "<iframe" not in str(each)]} if shown else {})
+        for each in shown:
+            each.update({"text": each["text"].replace("\r\n", "\n")} if "text" in each else {})
+    book.metadata["language_info"] = {"name": "python"}
+    return book
 
 
-def test_smoke_first_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = executed(NOTEBOOKS[0], monkeypatch)
-    assert all(each in shown for each in SHOWN[NOTEBOOKS[0].stem]), shown
+def text_of(book: Any) -> str:
+    """The texts and the types of what the cells show, without the times that steps took."""
+    outputs = [each for cell in book.cells for each in cell.get("outputs", ())]
+    shown = [
+        [each["text"]] if "text" in each else [*each["data"], each["data"]["text/plain"]] for each in outputs
+    ]
+    return re.sub(r"[\d.]+ m?s\b|0x\w+", "", "".join(each for texts in shown for each in sorted(texts)))
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS[1:], ids=lambda path: path.stem)
-def test_the_other_notebooks(notebook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook(notebook: Path, monkeypatch: pytest.MonkeyPatch, request: Any) -> None:
     if notebook.stem.startswith("3"):
         pytest.importorskip("matplotlib")
-    shown = executed(notebook, monkeypatch)
-    assert all(each in shown for each in SHOWN[notebook.stem]), shown
-
-
-def test_notebooks_are_kept_without_outputs() -> None:
-    assert [each.stem for each in NOTEBOOKS] == list(SHOWN)
-    for notebook in NOTEBOOKS:
-        cells = json.loads(notebook.read_text("utf-8"))["cells"]
-        code = [cell for cell in cells if cell["cell_type"] == "code"]
-        assert not any(cell["outputs"] or cell["execution_count"] for cell in code), notebook
+    book, nbformat = executed(notebook, monkeypatch), pytest.importorskip("nbformat")
+    if request.config.getoption("--update-golden"):
+        nbformat.write(book, notebook)
+    assert len(text_of(book)) > 300 and text_of(nbformat.read(notebook, as_version=4)) == text_of(book)

@@ -250,7 +250,10 @@ class GridRun:
         self.first = self.first or kept
         are_pairs = self.first is not kept and self.first.settings["data"] == kept.settings["data"]
         evaluation = evaluation_figures(kept, self.first if are_pairs else None)
-        return arm_figures(arm, problems=run.tally.all.n, evaluation=evaluation)
+        lacks = f"stopped after {kept.n:,} of {counted(len(asked), 'problem')}" if self.stopped else ""
+        if kept.n and evaluation["failed"] == kept.n:
+            lacks = f"answered no problem, the first because of: {next(kept.results).error}"
+        return arm_figures(arm, lacks=lacks, problems=kept.n, evaluation=evaluation)
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         """Print the arms' figures in one table, and keep them in the folder of --out, if given."""

@@ -107,8 +107,9 @@ class ArmTable:
         lacking: dict[str, list[str]] = {}
         for arm in self.arms:
             if arm["lacks"]:
-                lacking.setdefault(arm["lacks"], []).append(arm["arm"])
-        found = [f"{', '.join(names)} could not run: {reason}" for reason, names in lacking.items()]
+                reason = arm["lacks"] if arm["evaluation"] else f"could not run: {arm['lacks']}"
+                lacking.setdefault(reason, []).append(arm["arm"])
+        found = [f"{', '.join(names)} {reason}" for reason, names in lacking.items()]
         for arm in self.arms:
             if arm["failed"]:
                 told = f"{arm['failed']:,} of {arm['problems']:,} problems found no table"
