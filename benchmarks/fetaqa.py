@@ -27,9 +27,9 @@ class Fetaqa(TableBenchmark):
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row per question: the release's `.json` is an object with all of them under "data"."""
         for row in found:
-            whole = row.get("prediction") if set(row) == {self.id_key, "prediction"} else None
-            if whole is not None and row[self.id_key] in ("version", "split", "data"):
-                yield from self.rows(whole if isinstance(whole, list) else (), path)
+            content = row.get("prediction") if set(row) == {self.id_key, "prediction"} else None
+            if content is not None and row[self.id_key] in ("version", "split", "data"):
+                yield from self.rows(content if isinstance(content, list) else (), path)
             elif "table_array" in row:
                 titles = (row.get("table_page_title"), row.get("table_section_title"))
                 caption = " - ".join(str(title) for title in titles if title)
@@ -49,9 +49,9 @@ class Fetaqa(TableBenchmark):
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
         """Return the cells that the annotators highlighted, except in the header; each is needed."""
-        listed = problem.detail.get("highlighted")
-        if not isinstance(listed, list):
+        highlighted = problem.detail.get("highlighted")
+        if not isinstance(highlighted, list):
             return None
-        pairs = [pair for pair in listed if isinstance(pair, list) and len(pair) == 2]
+        pairs = [pair for pair in highlighted if isinstance(pair, list) and len(pair) == 2]
         cells = {(row - 1, column) for row, column in pairs if type(row) is type(column) is int and row > 0}
         return [{cell} for cell in sorted(cells)] or None

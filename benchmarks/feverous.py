@@ -12,8 +12,8 @@ from chameleon.benchmarks.tables.table_benchmark import SIZES, TableBenchmark, t
 from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 
-_SHORT = {UNKNOWN: "NEI"}
-_COLUMNS = tuple(_SHORT.get(label, label) for label in LABELS)
+_SHORT_LABELS = {UNKNOWN: "NEI"}
+_COLUMNS = tuple(_SHORT_LABELS.get(label, label) for label in LABELS)
 _SMALL_SET = "small set"
 
 
@@ -61,7 +61,7 @@ class Feverous(TableBenchmark):
         passages = [{"title": "", "text": text} for text in texts]
         if isinstance(row.get("table"), Mapping):
             row = {**row, "table": {**row["table"], "passages": passages}}
-        columns = (_SHORT.get(label, label), *([_SMALL_SET] if row.get("in_small") is True else []))
+        columns = (_SHORT_LABELS.get(label, label), *([_SMALL_SET] if row.get("in_small") is True else []))
         return self.over_table(row, tables, label, columns, evidence=_groups(row))
 
     def found(self, state: State) -> Mapping[str, Any]:
@@ -74,11 +74,11 @@ def _groups(row: Row) -> list[list[Item]] | None:
     """Read the gold evidence: groups with their items as "content", or as lists; None without a key."""
     if "evidence" not in row:
         return None
-    listed: list[Any] = row["evidence"] if isinstance(row["evidence"], list) else [None]
-    groups: list[Any] = [group.get("content") if isinstance(group, Mapping) else group for group in listed]
+    evidence: list[Any] = row["evidence"] if isinstance(row["evidence"], list) else [None]
+    groups: list[Any] = [group.get("content") if isinstance(group, Mapping) else group for group in evidence]
     if not all(isinstance(group, list) for group in groups):
         raise wrong(row, "evidence", "a list of groups")
-    found = [[item_of(item) for item in group] for group in groups]
-    if not all(kind for group in found for _, kind, _ in group):
+    item_groups = [[item_of(item) for item in group] for group in groups]
+    if not all(kind for group in item_groups for _, kind, _ in group):
         raise wrong(row, "evidence", 'groups of items such as "Page_sentence_0"')
-    return found
+    return item_groups

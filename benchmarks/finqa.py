@@ -61,16 +61,16 @@ class Finqa(Benchmark):
         unknown.
         """
         id = self.required_id(row)
-        asked, lines = row.get("qa", row), row.get("table")
-        if not isinstance(asked, Mapping):
+        qa, lines = row.get("qa", row), row.get("table")
+        if not isinstance(qa, Mapping):
             raise wrong(row, "qa", "an object")
         if not (isinstance(lines, list) and lines and all(isinstance(line, list) and line for line in lines)):
             raise wrong(row, "table", "a list of lines with cells, the header first")
-        lines, question = [[str(cell) for cell in line] for line in lines], text_in(asked, "question")
-        program, gold = _optional(asked, "program"), asked.get("exe_ans")
+        lines, question = [[str(cell) for cell in line] for line in lines], text_in(qa, "question")
+        program, gold = _optional(qa, "program"), qa.get("exe_ans")
         if gold is not None and (isinstance(gold, bool) or not isinstance(gold, str | int | float)):
-            raise wrong(asked, "exe_ans", "a number, or yes or no")
-        facts = list(asked["gold_inds"]) if isinstance(asked.get("gold_inds"), Mapping | list) else None
+            raise wrong(qa, "exe_ans", "a number, or yes or no")
+        facts = list(qa["gold_inds"]) if isinstance(qa.get("gold_inds"), Mapping | list) else None
         return Problem(
             id=id,
             input=self.given(question, lines, _passages(row, lines), facts),
@@ -79,7 +79,7 @@ class Finqa(Benchmark):
             detail={
                 "question": question,
                 "program": program,
-                "answer": _optional(asked, "answer"),
+                "answer": _optional(qa, "answer"),
                 "lines": lines,
                 "facts": facts,
             },
@@ -105,7 +105,7 @@ class Finqa(Benchmark):
 
 _DASH = re.compile(r"(\$\s*)?(2013|2014)(\s*%)?")
 _DASHES = {"2013": "–", "2014": "—"}
-_DATED = re.compile(
+_DATE_HEADER = re.compile(
     r"^(?:year|years|date|dates|maturity|maturities|expiration|expires)$|\b(?:date|year of)\b", re.I
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -116,25 +116,25 @@ def _with_dashes(lines: Lines) -> Lines:
 
     A cell in a row or column with other years, or with a date as its name, is a year and is kept.
     """
-    written = [list(line) for line in lines]
+    new_lines = [list(line) for line in lines]
     for row, line in enumerate(lines[1:], 1):
         for column, cell in enumerate(line[1:], 1):
-            if (found := _DASH.fullmatch(cell.strip())) is None:
+            if (match := _DASH.fullmatch(cell.strip())) is None:
                 continue
-            beside = [*line[1:], *(other[column] for other in lines[1:] if column < len(other))]
-            years = {each.strip() for each in beside if _YEAR.fullmatch(each.strip())}
+            neighbors = [*line[1:], *(other[column] for other in lines[1:] if column < len(other))]
+            years = {each.strip() for each in neighbors if _YEAR.fullmatch(each.strip())}
             names = (line[0], *lines[0][column : column + 1])
-            if years <= _DASHES.keys() and not any(_DATED.search(name.strip()) for name in names):
-                written[row][column] = f"{found[1] or ''}{_DASHES[found[2]]}{found[3] or ''}"
-    return written
+            if years <= _DASHES.keys() and not any(_DATE_HEADER.search(name.strip()) for name in names):
+                new_lines[row][column] = f"{match[1] or ''}{_DASHES[match[2]]}{match[3] or ''}"
+    return new_lines
 
 
 def _passages(row: Row, lines: Lines) -> list[dict[str, str]]:
     """Return the sentences with their place; retrieved ones that are lines of the table are left out."""
     if "retrieved_context" in row:
         in_table = {line_as_text(lines[0], line) for line in lines}
-        found = texts_in(row, "retrieved_context")
-        return [{"title": "", "text": text} for text in found if " ".join(text.split()) not in in_table]
+        texts = texts_in(row, "retrieved_context")
+        return [{"title": "", "text": text} for text in texts if " ".join(text.split()) not in in_table]
     return [
         {"title": "", "text": text, "place": place}
         for key, place in (("pre_text", "before"), ("post_text", "after"))

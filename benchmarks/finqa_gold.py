@@ -26,6 +26,6 @@ class FinqaGold(Finqa):
         """Cut the report to the facts. Raises `InputError` if they are unknown."""
         if facts is None:
             raise InputError('the gold facts are missing: there is no "gold_inds"')
-        kept = [line for number, line in enumerate(lines) if not number or f"table_{number}" in facts]
+        gold_lines = [line for number, line in enumerate(lines) if not number or f"table_{number}" in facts]
         texts = [each for number, each in enumerate(passages) if f"text_{number}" in facts]
-        return super().given(question, kept, texts, None)
+        return super().given(question, gold_lines, texts, None)

@@ -24,10 +24,10 @@ from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 SOURCES = ("table", "passage")
 _TABLES, _PASSAGES = "tables_tok", "request_tok"
 _REPOSITORY = "WikiTables-WithLinks"
-_LISTED = "passages: "
+_LIST_PREFIX = "passages: "
 _BAR = " | "
 _TITLE_ENDS = re.compile(r"(?<=\S): ")
-_LONGEST_TITLE = 120
+_MAX_TITLE_CHARS = 120
 
 Passage = dict[str, str]
 
@@ -55,7 +55,7 @@ class Hybridqa(TableBenchmark):
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row per question, adding the sources of the answers in the release."""
-        beside, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
+        reference, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
         for row in found:
             if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
                 sources = _sources(path) if sources is None else sources
@@ -63,7 +63,7 @@ class Hybridqa(TableBenchmark):
                 for id in (each for each in gold if each != self.id_key):
                     yield {self.id_key: id, "answer": gold[id], "answer_source": sources.get(id)}
             elif "answer-text" in row:
-                sources = _sources(beside) if sources is None else sources
+                sources = _sources(reference) if sources is None else sources
                 source = sources.get(str(row.get(self.id_key)), row.get("where"))
                 yield {"answer": row["answer-text"], "answer_source": source, **row}
             else:
@@ -104,16 +104,16 @@ class Hybridqa(TableBenchmark):
 def _sources(reference: Path) -> dict[str, str]:
     """Return the source of each answer from the lists of a reference file, if it exists."""
     lists = read_object(reference) if reference.is_file() else {}
-    named = ((source, lists[source]) for source in SOURCES if isinstance(lists.get(source), list))
-    return {str(id): source for source, ids in named for id in ids}
+    pairs = ((source, lists[source]) for source in SOURCES if isinstance(lists.get(source), list))
+    return {str(id): source for source, ids in pairs for id in ids}
 
 
 def _context(row: Row) -> tuple[str, list[Passage]]:
     """Read caption and passages of TableRAG's rows: "page | section | its text | introduction", and lists."""
     caption, passages = "", []
     for text in texts_in(row, "context", default=[]):
-        if text.startswith(_LISTED):
-            passages += listed_passages(text.removeprefix(_LISTED))
+        if text.startswith(_LIST_PREFIX):
+            passages += listed_passages(text.removeprefix(_LIST_PREFIX))
         elif text.count(_BAR) >= 3:
             page, section, section_text, intro = text.split(_BAR, 3)
             caption = caption or _caption(page, section)
@@ -130,16 +130,16 @@ def listed_passages(text: str) -> list[Passage]:
     several, as in "Magic: The Gathering: It is", the last one ends the title. A part without a title belongs
     to the previous text, which contains a bar.
     """
-    found: list[Passage] = []
+    passages: list[Passage] = []
     for part in text.removesuffix(_BAR).split(_BAR):
-        ends = list(_TITLE_ENDS.finditer(part, 0, _LONGEST_TITLE))
+        ends = list(_TITLE_ENDS.finditer(part, 0, _MAX_TITLE_CHARS))
         if ends:
-            found.append(_passage(part[: ends[-1].start()], part[ends[-1].end() :]))
-        elif found:
-            found[-1]["text"] += f"{_BAR}{part.strip()}"
+            passages.append(_passage(part[: ends[-1].start()], part[ends[-1].end() :]))
+        elif passages:
+            passages[-1]["text"] += f"{_BAR}{part.strip()}"
         else:
-            found.append(_passage("", part))
-    return [passage for passage in found if passage["text"]]
+            passages.append(_passage("", part))
+    return [passage for passage in passages if passage["text"]]
 
 
 def _about(page: str, section: str, section_text: Any, intro: Any) -> list[Passage]:

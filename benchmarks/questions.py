@@ -33,7 +33,7 @@ _COLUMNS = (
     "unit",
     "tolerance",
 )
-_MOST_FILES = 64  # of a kind, kept in memory at once
+_MAX_FILES = 64  # of a kind, kept in memory at once
 
 
 class Questions(Benchmark):
@@ -55,8 +55,8 @@ class Questions(Benchmark):
         Rows without a file, an empty `path`, have None as folder: they may name any file.
         """
         for number, row in enumerate(found, 1):
-            named = {str(name).strip().casefold(): value for name, value in row.items()}
-            yield {"line": number, **named, "folder": path.parent if path.name else None}
+            cells = {str(name).strip().casefold(): value for name, value in row.items()}
+            yield {"line": number, **cells, "folder": path.parent if path.name else None}
 
     def id_of(self, row: Row) -> str | None:
         """Return the id of a row, or else its line: "3", or "line 3" if there is an id column."""
@@ -64,22 +64,22 @@ class Questions(Benchmark):
 
     def files_of(self, data: Iterable[Row], path: Path) -> Collection[Path]:
         """Return the tables, texts and pictures that rows name, and the files that describe an index."""
-        named = set()
+        paths = set()
         for row in self.rows(data, path):
             for name in chain.from_iterable(
-                _named(row.get(key)) for key in ("table", "text", "image", "index")
+                _file_names(row.get(key)) for key in ("table", "text", "image", "index")
             ):
                 with suppress(InputError):  # its row is skipped
-                    named.add(_place(row, name))
-        files = {file for file in named if file.is_file()}
-        return files.union(*(each.rglob("manifest.json") for each in named if each.is_dir()))
+                    paths.add(_place(row, name))
+        files = {file for file in paths if file.is_file()}
+        return files.union(*(each.rglob("manifest.json") for each in paths if each.is_dir()))
 
     def advice(self, row: Row) -> Iterator[str]:
         """Warn about unused columns with names similar to used ones."""
         missing = [name for name in _COLUMNS if name not in row]
         for name in row:
-            if name not in (*_COLUMNS, "line", "folder", FAULT) and (near := did_you_mean(name, missing)):
-                yield f"column {name!r} is not used; {near[0].lower()}{near[1:]}"
+            if name not in (*_COLUMNS, "line", "folder", FAULT) and (hint := did_you_mean(name, missing)):
+                yield f"column {name!r} is not used; {hint[0].lower()}{hint[1:]}"
 
     def place_of(self, row: Row, number: int) -> str:
         """Name the line of a row."""
@@ -109,40 +109,40 @@ class Questions(Benchmark):
             raise InputError("it has no answer", hint=hint)
         if isinstance(gold, str) and gold != DECLINE and gold.casefold() in ("decline", "declined"):
             raise InputError(f"its answer is {gold!r}", hint=hint)
-        told = {key: str(row[key]).strip() for key in ("tolerance", "unit") if row.get(key) is not None}
-        if (tolerance := told.get("tolerance")) and read_tolerance(tolerance) is None:
+        options = {key: str(row[key]).strip() for key in ("tolerance", "unit") if row.get(key) is not None}
+        if (tolerance := options.get("tolerance")) and read_tolerance(tolerance) is None:
             raise InputError(f"tolerance {tolerance!r} is not a number", hint="Write 0.5 or 1%.")
         return Problem(
             self.required_id(row),
             input,
             gold,
             columns=tuple(_items(row.get("tags"))),
-            detail={"tolerance": "", "unit": "", **told, "choices": input.get("choices", [])},
+            detail={"tolerance": "", "unit": "", **options, "choices": input.get("choices", [])},
             to_decline=gold == DECLINE,
         )
 
 
 def _files(row: Row) -> dict[str, Any]:
     """Read the files that a row names."""
-    found: dict[str, Any] = {}
-    given = row.get("table")
-    names = _named(given)
+    inputs: dict[str, Any] = {}
+    cell = row.get("table")
+    names = _file_names(cell)
     tables = [_read(_read_table, _place(row, name)) for name in names]
-    if not names and given is not None and not isinstance(given, str):
-        tables = [as_table(given)]
+    if not names and cell is not None and not isinstance(cell, str):
+        tables = [as_table(cell)]
     if tables:
-        found["table"] = tables[0]
+        inputs["table"] = tables[0]
     if len(tables) > 1:
-        found["tables"] = tables[1:]
+        inputs["tables"] = tables[1:]
     if text := row.get("text"):
-        found |= _read(_read_text, _place(row, str(text)))
+        inputs |= _read(_read_text, _place(row, str(text)))
     for key in ("image", "index"):
         if value := row.get(key):
             file = _place(row, str(value))
             if not file.exists():
                 raise InputError("there is no such file", where=str(file))
-            found[key] = str(file)
-    return found
+            inputs[key] = str(file)
+    return inputs
 
 
 def _place(row: Row, name: str) -> Path:
@@ -156,8 +156,8 @@ def _place(row: Row, name: str) -> Path:
 
 
 def _read_text(path: Path) -> dict[str, Any]:
-    found = text_inputs(read_file(path), path.name)
-    return found if "passages" in found else {**found, "passages": text_passages(found["text"], path.name)}
+    data = text_inputs(read_file(path), path.name)
+    return data if "passages" in data else {**data, "passages": text_passages(data["text"], path.name)}
 
 
 def _read_table(path: Path) -> Table:
@@ -165,7 +165,7 @@ def _read_table(path: Path) -> Table:
     return table if table.caption.strip() else table.with_caption(path.stem)
 
 
-_kept = lru_cache(_MOST_FILES)(lambda reader, path, _: reader(path))
+_read_cached = lru_cache(_MAX_FILES)(lambda reader, path, _: reader(path))
 
 
 def _read(reader: Callable[[Path], Any], path: Path) -> Any:
@@ -173,13 +173,13 @@ def _read(reader: Callable[[Path], Any], path: Path) -> Any:
     if not path.is_file():
         return reader(path)
     now = path.stat()
-    return _kept(reader, path, (now.st_mtime_ns, now.st_size))
+    return _read_cached(reader, path, (now.st_mtime_ns, now.st_size))
 
 
-def _named(given: Any) -> list[str]:
+def _file_names(cell: Any) -> list[str]:
     """Return the file names in a row: a text with semicolons, or a list."""
-    are_names = isinstance(given, str) or (isinstance(given, list) and all(isinstance(n, str) for n in given))
-    return _items(given) if are_names else []
+    are_names = isinstance(cell, str) or (isinstance(cell, list) and all(isinstance(n, str) for n in cell))
+    return _items(cell) if are_names else []
 
 
 def _items(value: Any) -> list[str]:

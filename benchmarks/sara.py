@@ -71,12 +71,12 @@ class Sara(Benchmark):
         if gold not in LABELS and dollars(gold) is None:
             raise wrong(row, "answer", f"{LABELS[0]}, {LABELS[1]} or an amount such as $1,234")
         kind = KINDS[gold not in LABELS]
-        section = f"§{found[1]}" if (found := _SECTION.search(question)) else ""
-        given = {"question": question, "text": text}
+        section = f"§{match[1]}" if (match := _SECTION.search(question)) else ""
+        inputs = {"question": question, "text": text}
         statutes = {"statutes": Path(str(row["statutes"]))} if row.get("statutes") else {}
         return Problem(
             id=id,
-            input=given | statutes,
+            input=inputs | statutes,
             gold=gold,
             columns=(kind, *([section] if kind == KINDS[0] and section in SECTIONS else [])),
             detail={"kind": kind, "section": str(row.get("section_mentioned") or "")},
@@ -114,11 +114,11 @@ def case_in(text: str, name: str) -> Row:
         elif line.startswith("%") and at:
             parts.setdefault(at, []).append(line.lstrip("%").strip())
     facts, question = (" ".join(filter(None, parts.get(part, []))) for part in ("Text", "Question"))
-    asked, _, answer = question.rpartition(" ")
-    if not (facts and asked):
+    statement, _, answer = question.rpartition(" ")
+    if not (facts and statement):
         raise InputError('a case needs "% Text" and "% Question", each with comment lines', where=name)
     kind = KINDS[answer not in LABELS]
-    return {"id": name, "kind": kind, "text": facts, "question": asked, "answer": answer}
+    return {"id": name, "kind": kind, "text": facts, "question": statement, "answer": answer}
 
 
 def _of_the_release(path: Path) -> Iterator[Row] | None:

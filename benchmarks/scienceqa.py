@@ -12,7 +12,7 @@ from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 
 _BY_SUBJECT = {"natural science": "NAT", "social science": "SOC", "language science": "LAN"}
 _GRADE = re.compile(r"grade(\d{1,2})")
-_IN_ITS_FOLDER = "image.png"
+_IMAGE_FILE = "image.png"
 """The name of every picture in the release, in the problem's folder: it is not a path from the data."""
 _METADATA = ("grade", "subject", "topic", "category", "skill")
 
@@ -37,8 +37,8 @@ class Scienceqa(Benchmark):
 
     def picture_named(self, row: Row) -> str:
         """Return the row's `image`, except the "image.png" of the release, which means PID/image.png."""
-        named = row.get("image")
-        return named if isinstance(named, str) and named != _IN_ITS_FOLDER else ""
+        name = row.get("image")
+        return name if isinstance(name, str) and name != _IMAGE_FILE else ""
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Read the problem in a row. `input` has question, options, the hint as `text`, and `metadata`.
@@ -72,9 +72,9 @@ class Scienceqa(Benchmark):
 
 def _metadata(row: Row) -> dict[str, Any]:
     """Return metadata for the planner: the grade as a number, and the place in the subject."""
-    found = {key: row[key] for key in _METADATA if isinstance(row.get(key), str)}
-    grade = _GRADE.fullmatch(found.get("grade", ""))
-    return found | ({"grade": int(grade[1])} if grade else {})
+    fields = {key: row[key] for key in _METADATA if isinstance(row.get(key), str)}
+    grade = _GRADE.fullmatch(fields.get("grade", ""))
+    return fields | ({"grade": int(grade[1])} if grade else {})
 
 
 def _columns(row: Row, hint: str) -> Iterator[str]:

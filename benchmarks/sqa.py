@@ -15,8 +15,8 @@ from chameleon.core.state import State
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 from chameleon.evaluation.results import SEQUENCES
 
-_LAST = 4
-POSITIONS = (*(f"question {number}" for number in range(1, _LAST)), f"question {_LAST}+")
+_LAST_POSITION = 4
+POSITIONS = (*(f"question {number}" for number in range(1, _LAST_POSITION)), f"question {_LAST_POSITION}+")
 WITHOUT_HISTORY = "without history"
 """The column of TableRAG's rows, which have lost their conversations."""
 
@@ -71,9 +71,9 @@ class Sqa(TableBenchmark):
             raise wrong(row, "answer_coordinates", "a list of pairs [row, column]")
         if not str(position := row.get("position", "")).isdecimal():
             raise wrong(row, "position", "a number from 0")
-        column = POSITIONS[min(int(position), _LAST - 1)]
-        found = self.over_table(row, tables, gold, (column,), coordinates=frozenset(cells))
-        return replace(found, sequence=found.id.rpartition("/")[0], position=int(position))
+        column = POSITIONS[min(int(position), _LAST_POSITION - 1)]
+        problem = self.over_table(row, tables, gold, (column,), coordinates=frozenset(cells))
+        return replace(problem, sequence=problem.id.rpartition("/")[0], position=int(position))
 
     def found(self, state: State) -> Mapping[str, Any]:
         """Return the cells in `cache.coordinates`, which refer to the given table."""
@@ -82,9 +82,9 @@ class Sqa(TableBenchmark):
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
         """Return the cells of the answer, each needed; if unknown, the cells with its texts."""
-        named = problem.detail["coordinates"]
-        if named is not None:
-            return [{cell} for cell in sorted(map(_cell, named))] or None
+        cells = problem.detail["coordinates"]
+        if cells is not None:
+            return [{cell} for cell in sorted(map(_cell, cells))] or None
         return cells_with(problem.gold, problem)
 
     def read_table(self, file: Path) -> Row:
@@ -92,8 +92,8 @@ class Sqa(TableBenchmark):
         return {"lines": read_csv(file)}
 
 
-def _cell(written: str) -> Cell:
-    row, column = written.strip("()").split(",")
+def _cell(text: str) -> Cell:
+    row, column = text.strip("()").split(",")
     return int(row), int(column)
 
 

@@ -112,9 +112,9 @@ class Tabfact(TableBenchmark):
     @staticmethod
     def channels_near(data: Path) -> dict[str, str]:
         """Return the channel of each table in the lists in the release's `data/`."""
-        found: dict[str, str] = {}
+        channels: dict[str, str] = {}
         for channel in _CHANNELS:
             for name in (f"{channel}_ids.json", f"{channel}_test_id.json"):
                 if file := beside(data, name, f"../data/{name}"):
-                    found |= dict.fromkeys((str(row["id"]) for row in DataFile(file)), channel)
-        return found
+                    channels |= dict.fromkeys((str(row["id"]) for row in DataFile(file)), channel)
+        return channels

@@ -52,22 +52,22 @@ class Tabmwp(Benchmark):
         grade, unit = row.get("grade"), _text_or_none(row, "unit")
         if not (grade is None or (isinstance(grade, int) and grade in range(1, 9))):
             raise wrong(row, "grade", "a whole number from 1 to 8")
-        known: dict[str, list[str] | None] = {}
+        fields: dict[str, list[str] | None] = {}
         if "choices" in row or row.get("ques_type") == "free_text":
-            known = {"choices": texts_in(row, "choices", default=[]) or None}
-        ques_type, ans_type = _types(row, answer, known.get("choices"))
+            fields = {"choices": texts_in(row, "choices", default=[]) or None}
+        ques_type, ans_type = _types(row, answer, fields.get("choices"))
         input: dict[str, Any] = {}
         if "question" in row or "table" in row:
             table = read_text_table(text_in(row, "table"), _text_or_none(row, "table_title") or "")
-            input = {"question": text_in(row, "question"), "table": table, **known, "unit": unit}
-            if not known:
+            input = {"question": text_in(row, "question"), "table": table, **fields, "unit": unit}
+            if not fields:
                 raise wrong(row, "choices", "a list of texts or null")
         return Problem(
             id=id,
             input=input,
             gold=answer,
             columns=breakdown_columns(ques_type, ans_type, grade),
-            detail={"answer": answer, "ans_type": ans_type, "unit": unit, **known},
+            detail={"answer": answer, "ans_type": ans_type, "unit": unit, **fields},
         )
 
     def percent(self, column: str, correct: int, n: int) -> str:

@@ -24,7 +24,7 @@ from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
 
 # \n is a new line, \p a bar, \\ a backslash.
 _ESCAPE = re.compile(r"\\([np\\])")
-_MEANT = {"n": "\n", "p": "|", "\\": "\\"}
+_UNESCAPED_CHARS = {"n": "\n", "p": "|", "\\": "\\"}
 
 
 class Wikitq(TableBenchmark):
@@ -90,7 +90,7 @@ class Wikitq(TableBenchmark):
 
 def unescaped(text: str) -> str:
     """Return the text of an escaped field; a backslash before any other character is kept."""
-    return _ESCAPE.sub(lambda found: _MEANT[found[1]], text)
+    return _ESCAPE.sub(lambda match: _UNESCAPED_CHARS[match[1]], text)
 
 
 def unescaped_list(text: str) -> list[str]:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_AWAIT = "Await `arun` or `aask` in it instead."
+_AWAIT_HINT = "Await `arun` or `aask` in it instead."
 _MAX_THREADS = 1_024  # for code that blocks; started as needed
-_bridged: set[Any] = set()  # the unfinished greenlets of `run`
+_greenlets: set[Any] = set()  # the unfinished greenlets of `run`
 
 
 class LoopThread:
@@ -66,7 +66,7 @@ class LoopThread:
         self._lock, self._loop, self._thread = threading.Lock(), None, None
 
 
-_left_alone: set[Any] = set()  # asyncio does not keep tasks alive
+_background_tasks: set[Any] = set()  # asyncio does not keep tasks alive
 wire, _modules = LoopThread("chameleon-wire"), LoopThread("chameleon-modules")
 """The loop of all requests to models; and one for coroutines of modules that run without a loop."""
 
@@ -84,13 +84,13 @@ async def _run_in(context: Context, work: Callable[[], T]) -> T:
 
     code = greenlet(work)
     code.gr_context = context
-    _bridged.add(code)
+    _greenlets.add(code)
     try:
         switched = code.switch()
         while not code.dead:
             waiting, inner = switched
             try:
-                value, failure = await asyncio.get_running_loop().create_task(_caught(waiting), context=inner)
+                value, failure = await asyncio.get_running_loop().create_task(_catch(waiting), context=inner)
             except BaseException as problem:
                 failure = problem
             if failure is None:
@@ -99,10 +99,10 @@ async def _run_in(context: Context, work: Callable[[], T]) -> T:
                 switched = code.throw(type(failure), failure, failure.__traceback__)
         return cast(T, switched)
     finally:
-        _bridged.discard(code)
+        _greenlets.discard(code)
 
 
-async def _caught(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
+async def _catch(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
     """Return the awaited result or the exception, because no loop passes on every exception."""
     import asyncio
 
@@ -116,7 +116,7 @@ async def _caught(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
 
 def is_bridged() -> bool:
     """Return whether the caller runs inside `run`."""
-    return bool(_bridged) and getcurrent() in _bridged
+    return bool(_greenlets) and getcurrent() in _greenlets
 
 
 def wait(work: Awaitable[T]) -> T:
@@ -186,8 +186,8 @@ def in_time(work: Callable[[], T], seconds: float) -> T:
 
     async def timed() -> T:
         task = asyncio.ensure_future(_run_in(context, work))
-        _left_alone.add(task)
-        task.add_done_callback(_heard)
+        _background_tasks.add(task)
+        task.add_done_callback(_retrieve)
         try:
             done, _ = await asyncio.wait([task], timeout=seconds)
         except asyncio.CancelledError:
@@ -200,9 +200,9 @@ def in_time(work: Callable[[], T], seconds: float) -> T:
     return wait(timed())
 
 
-def _heard(task: asyncio.Task[Any]) -> None:
+def _retrieve(task: asyncio.Task[Any]) -> None:
     """Retrieve the outcome of work that nobody may be waiting for."""
-    _left_alone.discard(task)
+    _background_tasks.discard(task)
     _ = task.cancelled() or task.exception()
 
 
@@ -225,8 +225,8 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
         return wait(work)
     if _modules.is_here:
         work.close()
-        raise ModuleError("a coroutine called synchronous code that waits", hint=_AWAIT)
-    value, failure = _modules.submit(_caught(work)).result()
+        raise ModuleError("a coroutine called synchronous code that waits", hint=_AWAIT_HINT)
+    value, failure = _modules.submit(_catch(work)).result()
     if failure is not None:
         raise failure
     return cast(T, value)
@@ -252,10 +252,10 @@ def in_this_loop(hear: Callable[P, None]) -> Callable[P, None]:
     """Return a function for other threads that calls `hear` in the loop running here."""
     import asyncio
 
-    loop, here = asyncio.get_running_loop(), threading.get_ident()
+    loop, thread = asyncio.get_running_loop(), threading.get_ident()
 
     def forwarded(*args: P.args, **named: P.kwargs) -> None:
-        if threading.get_ident() == here:
+        if threading.get_ident() == thread:
             hear(*args, **named)
         else:
             loop.call_soon_threadsafe(partial(hear, *args, **named))

@@ -18,8 +18,8 @@ from chameleon.text import harmless_lines, redact
 
 _log = logging.getLogger("chameleon")
 OLD_NAMES = {"asks": "requires_approval", "at_most": "max_runs"}
-_NOT_OWN = frozenset(["chameleon", *sys.stdlib_module_names])
-_INSTALLED = frozenset(["site-packages", "dist-packages"])
+_LIBRARIES = frozenset(["chameleon", *sys.stdlib_module_names])
+_SITE_DIRS = frozenset(["site-packages", "dist-packages"])
 
 
 class ChameleonError(Exception):
@@ -186,12 +186,12 @@ class MachineError(ChameleonError):
     """The machine has run out of something essential: disk space, file handles, memory."""
 
 
-_ROOM = "Make room on it, then continue."
-_FEWER = "Use fewer workers, or raise the limit (ulimit -n 4096)."
+_DISK_HINT = "Make room on it, then continue."
+_FILES_HINT = "Use fewer workers, or raise the limit (ulimit -n 4096)."
 _LACKS: Mapping[int | None, tuple[str, str]] = {
-    errno.ENOSPC: ("there is no space left on the disk", _ROOM),
-    errno.EDQUOT: ("the quota of the disk is used up", _ROOM),
-    errno.EMFILE: ("this process has too many files open", _FEWER),
+    errno.ENOSPC: ("there is no space left on the disk", _DISK_HINT),
+    errno.EDQUOT: ("the quota of the disk is used up", _DISK_HINT),
+    errno.EMFILE: ("this process has too many files open", _FILES_HINT),
     errno.ENFILE: ("the machine has too many files open", "Close other programs."),
     errno.ENOMEM: ("the machine is out of memory", "Use fewer workers, or close other programs."),
 }
@@ -214,9 +214,9 @@ def lack_of(problem: BaseException | None) -> MachineError | None:
 
 def causes(problem: BaseException | None) -> Iterator[BaseException]:
     """Yield an error and its causes, because libraries wrap one another's errors."""
-    seen: set[int] = set()
-    while problem is not None and id(problem) not in seen:
-        seen.add(id(problem))
+    ids: set[int] = set()
+    while problem is not None and id(problem) not in ids:
+        ids.add(id(problem))
         yield problem
         problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
 
@@ -298,10 +298,10 @@ def raised_at(problem: BaseException) -> str:
     """
     frames = [*traceback.walk_tb(problem.__traceback__)]
     packages = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames)
-    others = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]
+    others = [each for each, package in zip(frames, packages, strict=True) if package not in _LIBRARIES]
     # Use the file of the module, because compiled code has other paths.
     files = (frame.f_globals.get("__file__") or frame.f_code.co_filename for frame, _ in others)
-    own = [each for each, file in zip(others, files, strict=True) if _INSTALLED.isdisjoint(Path(file).parts)]
+    own = [each for each, file in zip(others, files, strict=True) if _SITE_DIRS.isdisjoint(Path(file).parts)]
     places = own or others[:1] or frames
     return f" ({Path(places[-1][0].f_code.co_filename).name}, line {places[-1][1]})" if places else ""
 

@@ -7,10 +7,10 @@ import re
 from decimal import Decimal
 
 _MIN_COST = 0.0001  # dollars
-_EXACT = 1e15  # below this a float has digits to spare
-_DIGITS = 12  # significant digits; further ones are dropped if they are rounding noise
+_MAX_EXACT = 1e15  # below this a float has digits to spare
+_MAX_DIGITS = 12  # significant digits; further ones are dropped if they are rounding noise
 _MAX_PLACES = 21
-_NOISE = 4  # in units of the spacing between floats
+_NOISE_ULPS = 4  # in units of the spacing between floats
 
 
 def in_digits(value: float, digits: int = 4) -> str:
@@ -29,8 +29,8 @@ def in_dollars(cost: float) -> str:
         return f"under ${_MIN_COST}"
     if cost >= 1 or not cost:
         return f"${cost:,.2f}"
-    whole, _, cents = f"{cost:.4f}".rstrip("0").partition(".")
-    return f"${whole}.{cents:0<2}"
+    dollars, _, cents = f"{cost:.4f}".rstrip("0").partition(".")
+    return f"${dollars}.{cents:0<2}"
 
 
 def with_unit(number: str, unit: str) -> str:
@@ -65,10 +65,10 @@ def without_noise(value: float) -> str:
     """
     if not math.isfinite(value):
         return repr(value)
-    exact, short = Decimal(repr(value)), Decimal(f"{value:.{_DIGITS}g}").normalize()
+    exact, short = Decimal(repr(value)), Decimal(f"{value:.{_MAX_DIGITS}g}").normalize()
     if value.is_integer():
         exact = Decimal(int(value))
-    elif abs(value) < _EXACT and abs(value - float(short)) <= _NOISE * math.ulp(value):
+    elif abs(value) < _MAX_EXACT and abs(value - float(short)) <= _NOISE_ULPS * math.ulp(value):
         exact = short
     plain = f"{exact:f}"
     return plain if len(plain) <= _MAX_PLACES else repr(value)

@@ -37,7 +37,7 @@ else:
 
 def lazy(package: str, **names: str) -> Callable[[str], Any]:
     """Return the package's `__getattr__`: `file="One Other"` lists the names in each of its files."""
-    homes = {name: file for file, listed in names.items() for name in listed.split()}
+    homes = {name: file for file, text in names.items() for name in text.split()}
 
     def load(name: str) -> Any:
         if name not in homes:

@@ -19,14 +19,14 @@ from typing import Any
 
 # Characters that models or fonts treat as "<", ">" and "/" count too.
 _OPEN, _CLOSE, _SLASH = "<＜﹤〈⟨", ">＞﹥〉⟩", "/／∕⁄"
-_UNSEEN = r"\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff"
+_INVISIBLE = r"\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff"
 _FORMATTING = r"/?(?:b|br|em|i|strong|sub|sup|u)\s?/?>"
 _ATTRIBUTES = rf"(?:\s[^\n{_CLOSE}]{{0,200}})?"
 _TAG_START = re.compile(
     rf"[{_OPEN}](?!{_FORMATTING})(?="
-    rf"[\s{_UNSEEN}]*[{_SLASH}]"
-    rf"|[{_UNSEEN}]*[|｜!?]"
-    rf"|[{_UNSEEN}]*[^\W\d][\w.:{_UNSEEN}-]*{_ATTRIBUTES}[{_SLASH}]?[{_CLOSE}])",
+    rf"[\s{_INVISIBLE}]*[{_SLASH}]"
+    rf"|[{_INVISIBLE}]*[|｜!?]"
+    rf"|[{_INVISIBLE}]*[^\W\d][\w.:{_INVISIBLE}-]*{_ATTRIBUTES}[{_SLASH}]?[{_CLOSE}])",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"<(\w+)>\n(.*)\n</\1>", re.DOTALL)
@@ -58,8 +58,8 @@ def block(name: str, text: str) -> Quoted:
 
 def unblocked(text: str) -> str:
     """Return the content of a text that is a block, or the text itself if it is not one."""
-    whole = _BLOCK.fullmatch(text.strip())
-    return text if whole is None else whole[2]
+    match = _BLOCK.fullmatch(text.strip())
+    return text if match is None else match[2]
 
 
 def on_one_line(text: str) -> str:

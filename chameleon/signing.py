@@ -12,7 +12,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-_KEY = "seal.key"
+_KEY_FILE = "seal.key"
 _KEY_BYTES = 32
 
 
@@ -35,13 +35,13 @@ def is_sealed(content: bytes, seal: str) -> bool:
     """Return whether this user sealed exactly this content."""
     if (key := _key()) is None:
         return False
-    own = hmac.new(key, content, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(own.encode(), seal.encode("utf-8", "replace"))
+    expected = hmac.new(key, content, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), seal.encode("utf-8", "replace"))
 
 
 def _key() -> bytes | None:
     with suppress(OSError):
-        key = (config_dir() / _KEY).read_bytes()
+        key = (config_dir() / _KEY_FILE).read_bytes()
         if len(key) == _KEY_BYTES:
             return key
     return None
@@ -52,12 +52,12 @@ def _new_key() -> bytes | None:
     folder = config_dir()
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        own = folder / f"{_KEY}.{secrets.token_hex(4)}"
-        with open(own, "wb", opener=lambda path, flags: os.open(path, flags | os.O_EXCL, 0o600)) as file:
+        draft = folder / f"{_KEY_FILE}.{secrets.token_hex(4)}"
+        with open(draft, "wb", opener=lambda path, flags: os.open(path, flags | os.O_EXCL, 0o600)) as file:
             file.write(secrets.token_bytes(_KEY_BYTES))
         with suppress(FileExistsError):
-            os.link(own, folder / _KEY)
+            os.link(draft, folder / _KEY_FILE)
         if _key() is None:  # the existing file is empty or cut off, so it cannot seal
-            own.replace(folder / _KEY)
-        own.unlink(missing_ok=True)
+            draft.replace(folder / _KEY_FILE)
+        draft.unlink(missing_ok=True)
     return _key()

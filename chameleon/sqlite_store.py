@@ -20,8 +20,8 @@ Opened = TypeVar("Opened")
 
 _log = logging.getLogger("chameleon")
 _BUSY_SECONDS = 30.0
-_APPLICATION = "PRAGMA application_id"
-_COUNT = "SELECT count(*) FROM sqlite_master"  # tables and indexes
+_APP_ID_QUERY = "PRAGMA application_id"
+_COUNT_QUERY = "SELECT count(*) FROM sqlite_master"  # tables and indexes
 
 
 class Kind(NamedTuple):
@@ -76,9 +76,9 @@ class Store:
             raise self._failure("opened", error, path) from error
         self._begin()
 
-    def _failure(self, done: str, error: Exception, path: str | Path) -> StoreError:
+    def _failure(self, action: str, error: Exception, path: str | Path) -> StoreError:
         hint = f"Move the file away, use another ({self.kind.variable}), or set it to off."
-        return StoreError(f"the {self.kind.name} cannot be {done}: {error}", where=str(path), hint=hint)
+        return StoreError(f"the {self.kind.name} cannot be {action}: {error}", where=str(path), hint=hint)
 
     def open(self, *, may_write: bool = True) -> None:
         """Create the file, readable only by its owner, unless it exists. Raises `StoreError` for another's.
@@ -89,9 +89,9 @@ class Store:
             what = "there is no recording to replay"
             raise StoreError(what, where=str(self.path), hint="Record one first.")
         with self.used("opened", may_write=may_write) as connection:
-            if may_write and not _number(connection, _APPLICATION) and not _number(connection, _COUNT):
+            if may_write and not _number(connection, _APP_ID_QUERY) and not _number(connection, _COUNT_QUERY):
                 _lay_out(connection, self.kind)
-            numbers = _number(connection, _APPLICATION), _number(connection, "PRAGMA user_version")
+            numbers = _number(connection, _APP_ID_QUERY), _number(connection, "PRAGMA user_version")
         if numbers != (self.kind.application, self.kind.version):
             what = f"this database is not a {self.kind.name} of this version"
             hint = f"Move it away, or use another file ({self.kind.variable})."
@@ -174,7 +174,7 @@ def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
                 raise
             time.sleep(0.02)
     connection.execute("BEGIN IMMEDIATE")
-    if not _number(connection, _COUNT):  # otherwise another process did it while this one waited
+    if not _number(connection, _COUNT_QUERY):  # otherwise another process did it while this one waited
         numbers = {"application_id": kind.application, "user_version": kind.version}
         for statement in (*kind.layout, *(f"PRAGMA {name} = {number}" for name, number in numbers.items())):
             connection.execute(statement)

@@ -14,7 +14,7 @@ from itertools import chain, islice, starmap
 
 MASK = "***"
 
-_WRAPPED = re.compile(
+_WRAPPING = re.compile(
     r"(?:```|~~~)\w*\n(.*?)\n(?:```|~~~)|<answer>(.*)</answer>|\$?\\boxed\{([^{}]*)\}\$?|`([^`]+)`"
     r"|\"([^\"]+)\"|“([^”]+)”|\*\*([^*]+)\*\*",
     re.DOTALL,
@@ -22,20 +22,20 @@ _WRAPPED = re.compile(
 _MAX_WRAPS = 5
 FURTHER_QUESTION = re.compile(r"(?<=\S)[^\S\n]*\n[^\S\n]*\n\s*(?:Question|Q)\s*:")
 """Where a model continues after its answer with a made-up question."""
-_CALLED = re.compile(
+_CALL = re.compile(
     r"[a-z][\w.-]{2,}\(\s*[A-Za-z_]\w*\s*[=:][^()]*\)\Z"
     r"|\[?\s*\{\s*[\"'](?:name|module|tool|tool_name|function|action)[\"']\s*:[^{}]{0,80}"
     r",\s*[\"'](?:args|arguments|parameters|input|action_input)[\"']\s*:"
 )
-_UNKNOWN = re.compile(
+_UNKNOWN_ANSWER = re.compile(
     r"i (?:do not|don['’]t|cannot|can['’]t|can not) (?:know|tell|say|answer|determine)\b"
     r"|(?:it|this|that) (?:cannot|can['’]t|can not) be (?:determined|answered|told)\b"
     r"|(?:the )?(?:table|data|tools?|text) (?:does|do)(?: not|n['’]t) (?:say|tell|contain|hold|show|give)\b"
     r"|there is (?:no|not enough) (?:information|data)\b",
     re.IGNORECASE,
 )
-_CONTINUES, _MAX_DECLINE_CHARS = re.compile(r"\b(?:but|however|though)\b", re.IGNORECASE), 200
-_NO_NUMBER = re.compile(r"NaN|nan|[-−+]?(?:inf|Infinity|infinity|∞)")
+_CONTRAST, _MAX_DECLINE_CHARS = re.compile(r"\b(?:but|however|though)\b", re.IGNORECASE), 200
+_NON_NUMBER = re.compile(r"NaN|nan|[-−+]?(?:inf|Infinity|infinity|∞)")
 
 _KEY_VARIABLE = re.compile(r"(^|_)API_?KEY$", re.IGNORECASE)
 # PWD itself is the working directory, not a secret.
@@ -44,7 +44,7 @@ _SECRET_VARIABLE = re.compile(
     re.IGNORECASE,
 )
 # Secrets by the shape of their value: JSON Web Tokens, private keys, tokens of GitHub, GitLab, Slack, AWS.
-_SHAPES = (
+_SECRET_SHAPES = (
     r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}",
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.|\n)*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     r"\bgithub_pat_\w{20,}",
@@ -53,14 +53,14 @@ _SHAPES = (
     r"\bAIza[\w-]{30,}",
     r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
 )
-_SHAPE = re.compile("|".join(_SHAPES))
+_SECRET_SHAPE = re.compile("|".join(_SECRET_SHAPES))
 _NUMBER = re.compile(r"\s*[+-]?[\d.,_]+\s*")
 # The secret part of a value: in Azure's connection strings, passwords in addresses.
 _SECRET_PARTS = re.compile(r"AccountKey=([^;\s]+)|://[^\s/?#@:]*:([^\s/?#@]+)@", re.IGNORECASE)
 # Shorter values ("true", "none") are settings, not secrets, and masking them would hide ordinary words.
 _MIN_KEY_CHARS, _MIN_SECRET_CHARS, _MIN_IN_REPLY_CHARS = 4, 8, 12
 # Dummy keys for a local server that needs none.
-_NO_KEYS = frozenset(("anything", "dummy", "empty", "fake", "local", "none", "not-needed", "null", "test"))
+_DUMMY_KEYS = frozenset(("anything", "dummy", "empty", "fake", "local", "none", "not-needed", "null", "test"))
 
 _PATTERNS = (
     # Authorization: Bearer abc · "x-api-key": "abc" · api_key='abc'
@@ -83,7 +83,7 @@ _PATTERNS = (
     ),
     (re.compile(r"(?i)\b(AccountKey=)[^;\s]+"), rf"\1{MASK}"),
     # For example in "Incorrect API key provided: sk-…".
-    (_SHAPE, MASK),
+    (_SECRET_SHAPE, MASK),
 )
 
 
@@ -142,18 +142,18 @@ def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = 
     A variable holds a secret by its name or by the shape of its value; a number never is one.
     """
     secrets = {secret for secret in also if len(secret) >= _MIN_KEY_CHARS}
-    secrets.update(*starmap(_held, (os.environ if environ is None else environ).items()))
+    secrets.update(*starmap(_secrets_in, (os.environ if environ is None else environ).items()))
     secrets |= {secret.strip() for secret in secrets if len(secret.strip()) >= _MIN_KEY_CHARS}
-    return tuple(sorted((each for each in secrets if each.lower() not in _NO_KEYS), key=len, reverse=True))
+    return tuple(sorted((each for each in secrets if each.lower() not in _DUMMY_KEYS), key=len, reverse=True))
 
 
 @lru_cache(maxsize=1_000)  # each run checks all variables
-def _held(name: str, value: str) -> frozenset[str]:
+def _secrets_in(name: str, value: str) -> frozenset[str]:
     is_key = _KEY_VARIABLE.search(name) is not None
     min_chars = _MIN_KEY_CHARS if is_key else _MIN_SECRET_CHARS
     is_named = (is_key or _SECRET_VARIABLE.search(name)) and not _NUMBER.fullmatch(value)
-    whole = [value] if is_named or _SHAPE.search(value) else []
-    parts = chain(whole, *_SECRET_PARTS.findall(value))
+    values = [value] if is_named or _SECRET_SHAPE.search(value) else []
+    parts = chain(values, *_SECRET_PARTS.findall(value))
     return frozenset(part for part in parts if len(part) >= min_chars)
 
 
@@ -210,10 +210,10 @@ def did_you_mean(name: str, names: Collection[str]) -> str:
 
 def nearest(name: str, names: Collection[str]) -> str:
     """Return a hint with the nearest valid name, or all of them if none is near."""
-    if near := did_you_mean(name, names):
-        return near
-    listed = sorted(names)
-    return f"There are: {', '.join(listed[:20])}{' …' if len(listed) > 20 else ''}."
+    if hint := did_you_mean(name, names):
+        return hint
+    options = sorted(names)
+    return f"There are: {', '.join(options[:20])}{' …' if len(options) > 20 else ''}."
 
 
 def with_article(noun: str) -> str:
@@ -281,7 +281,7 @@ def unwrapped(text: str) -> str:
     r"""Return an answer without its wrapping: fences, tags, JSON of one value, \boxed{}, quotes."""
     for _ in range(_MAX_WRAPS):
         text = text.strip()
-        if wrapped := _WRAPPED.fullmatch(text):
+        if wrapped := _WRAPPING.fullmatch(text):
             text = next(filter(None, wrapped.groups()), "")
         elif text.startswith(("{", "[")):
             text = _one_value(text) or text
@@ -303,13 +303,13 @@ def _one_value(text: str) -> str:
 def no_answer(text: str) -> str:
     """Say why a model's text cannot be an answer (a tool call, NaN), or return "" if it may be one."""
     plain = text.strip(" \t\n`*\"'.")
-    if _NO_NUMBER.fullmatch(plain):
+    if _NON_NUMBER.fullmatch(plain):
         return f"{plain} is no real number"
-    return "the answer is the call of a tool" if _CALLED.match(plain) or plain == "<END>" else ""
+    return "the answer is the call of a tool" if _CALL.match(plain) or plain == "<END>" else ""
 
 
 def says_unknown(text: str) -> bool:
     """Return whether an answer only says that there is no answer."""
     plain = text.strip(" \t\n*\"'“”")
-    is_all = len(plain) <= _MAX_DECLINE_CHARS and not _CONTINUES.search(plain)
-    return is_all and _UNKNOWN.match(plain) is not None
+    is_all = len(plain) <= _MAX_DECLINE_CHARS and not _CONTRAST.search(plain)
+    return is_all and _UNKNOWN_ANSWER.match(plain) is not None

@@ -82,8 +82,8 @@ def _sum(a: Any, b: Any) -> Any:
     return None if a is None or b is None else a + b
 
 
-_OPTIONAL = frozenset({"dropped", "tool_calls", "blocks"})
-_OF_CALL = frozenset({"name", "args", "id", "fault"})
+_OPTIONAL_KEYS = frozenset({"dropped", "tool_calls", "blocks"})
+_CALL_KEYS = frozenset({"name", "args", "id", "fault"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,25 +113,25 @@ class Call:
 
     def to_json(self) -> dict[str, Any]:
         """Return the call as JSON; `dropped`, `tool_calls` and `blocks` only if not empty."""
-        written = {name: getattr(self, name) for name in self.__slots__}
-        written["messages"] = [list(message) for message in self.messages]
-        written["usage"] = self.usage.to_json()
-        written["seconds"] = round(self.seconds, 6)
-        written["dropped"] = dict(self.dropped)
-        written |= {name: [*map(dict, written[name])] for name in ("tool_calls", "blocks")}
-        return {name: value for name, value in written.items() if value or name not in _OPTIONAL}
+        data = {name: getattr(self, name) for name in self.__slots__}
+        data["messages"] = [list(message) for message in self.messages]
+        data["usage"] = self.usage.to_json()
+        data["seconds"] = round(self.seconds, 6)
+        data["dropped"] = dict(self.dropped)
+        data |= {name: [*map(dict, data[name])] for name in ("tool_calls", "blocks")}
+        return {name: value for name, value in data.items() if value or name not in _OPTIONAL_KEYS}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Call:
         """Read what `to_json` wrote. Raises TypeError or ValueError for invalid data."""
-        read = {
+        fields = {
             "messages": tuple((role, text) for role, text in data["messages"]),
             "usage": Usage.from_json(data["usage"]),
             "seconds": checked_seconds(data.get("seconds", 0.0)),
             "tool_calls": checked_calls(data.get("tool_calls", ())),
             "blocks": checked_blocks(data.get("blocks", ())),
         }
-        return cls(**data | read)
+        return cls(**data | fields)
 
 
 def checked_seconds(value: Any) -> float:
@@ -145,7 +145,7 @@ def checked_calls(data: Any) -> tuple[Mapping[str, Any], ...]:
     """Return tool calls as they were written. Raises TypeError or ValueError for invalid ones."""
     calls = checked_blocks(data)
     for call in calls:
-        if not isinstance(call.get("args"), dict) or not {"name", "args", "id"} <= call.keys() <= _OF_CALL:
+        if not isinstance(call.get("args"), dict) or not {"name", "args", "id"} <= call.keys() <= _CALL_KEYS:
             raise ValueError("a tool call must have name, args and id")
         if not all(isinstance(value, str) for name, value in call.items() if name != "args"):
             raise TypeError("the name, id or fault of a tool call is not text")
@@ -267,13 +267,13 @@ class Meter:
     def check(self) -> None:
         """Raise `BudgetExceeded`, naming the limit, if a run has reached one; the outermost run first."""
         for meter in reversed(self._chain):
-            limits, spent = meter.budget, meter.spent
+            limits, usage = meter.budget, meter.spent
             if limits.seconds is not None:
                 limits.check("seconds", meter.seconds(), meter.place)
             if limits.tokens is not None:
-                limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens), meter.place)
+                limits.check("tokens", _sum(usage.input_tokens, usage.output_tokens), meter.place)
             if limits.cost is not None:
-                limits.check("cost", spent.cost, meter.place)
+                limits.check("cost", usage.cost, meter.place)
 
     def reserve(self) -> None:
         """Reserve one call before it is made, so that concurrent calls cannot exceed the budget."""

@@ -21,7 +21,7 @@ _PART_CHARS = 16  # for each item of a list or mapping: about its size in memory
 _MAX_BITS = 14_000  # Python does not convert integers of more than 4,300 digits
 _TAGS: dict[type[Any], str] = {}  # tags in JSON of the classes whose values a run may hold
 _ADOPTERS: list[Callable[[Any], Any]] = []
-_PLAIN: Mapping[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "M": str}
+_NUMPY_KINDS: Mapping[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "M": str}
 
 
 def held_as(tag: str, adopt: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
@@ -44,8 +44,8 @@ def adopted(value: Any) -> Any:
         return value
     if type(value).__module__.partition(".")[0] in ("numpy", "pandas"):
         value = _of_scalar(value)
-    made = (adopt(value) for adopt in _ADOPTERS)
-    return next((each for each in made if each is not None), value)
+    candidates = (adopt(value) for adopt in _ADOPTERS)
+    return next((each for each in candidates if each is not None), value)
 
 
 def _of_scalar(value: Any) -> Any:
@@ -55,8 +55,8 @@ def _of_scalar(value: Any) -> Any:
     if hasattr(type(value), "isoformat"):
         return value.isoformat()
     kind = value.dtype.kind if getattr(value, "shape", None) == () else ""
-    made = _PLAIN[kind](value) if kind in _PLAIN else value
-    return None if kind == "M" and made == "NaT" else made
+    plain = _NUMPY_KINDS[kind](value) if kind in _NUMPY_KINDS else value
+    return None if kind == "M" and plain == "NaT" else plain
 
 
 class ReadOnly(dict[str, Any]):
@@ -69,8 +69,8 @@ class ReadOnly(dict[str, Any]):
     clear = pop = popitem = setdefault = update = _refuse
 
     def __missing__(self, key: object) -> NoReturn:
-        named = ", ".join(each[:_MAX_KEY_CHARS] for each in islice(self, _MAX_KEYS))
-        hint = f"There are: {named}{' …' if len(self) > _MAX_KEYS else ''}." if self else "It is empty."
+        names = ", ".join(each[:_MAX_KEY_CHARS] for each in islice(self, _MAX_KEYS))
+        hint = f"There are: {names}{' …' if len(self) > _MAX_KEYS else ''}." if self else "It is empty."
         raise NoSuchKey(f"there is no key {str(key)[:_MAX_KEY_CHARS]!r}", hint=hint)
 
     def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:

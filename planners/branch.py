@@ -54,9 +54,9 @@ class Branch(Then):
     def _holds(self, state: State, inventory: Inventory) -> bool:
         if not state.keys.issuperset(self.reads):
             return False
-        named = {name for plan in self.planners[0].fixed_plans for name in plan}
+        modules = {name for plan in self.planners[0].fixed_plans for name in plan}
         if SEES not in self.keys:
             return True
-        asking = [each for name, each in inventory.modules.items() if name in named]
+        asking = [each for name, each in inventory.modules.items() if name in modules]
         models = [each.model for each in asking if isinstance(each, AsksModel)] or [self.llm]
         return all(model is not None and model.sees for model in models)

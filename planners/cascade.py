@@ -21,9 +21,9 @@ class Cascade(Planner):
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         tried = {record.step.module for record in state.executed}
-        left = [name for name in inventory.present if name not in tried]
-        if not left or (tried and state.failure is None):
+        untried = [name for name in inventory.present if name not in tried]
+        if not untried or (tried and state.failure is None):
             return Plan((), self.name)
         failed = state.failure
         note = f"{failed.step.module}: {failed.error.message}" if failed and failed.error else ""
-        return Plan((Step(left[0]),), self.name, note)
+        return Plan((Step(untried[0]),), self.name, note)

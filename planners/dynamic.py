@@ -78,8 +78,8 @@ class Dynamic(AsksModel, Planner):
     @property
     def operations(self) -> frozenset[str]:
         """Return the modules that a chain may contain."""
-        named = {name for names in self.follows.values() for name in names}
-        return frozenset((named | set(self.follows)) - {START, END})
+        followers = {name for names in self.follows.values() for name in names}
+        return frozenset((followers | set(self.follows)) - {START, END})
 
     @property
     def fixed_plans(self) -> list[list[str]]:
@@ -122,12 +122,12 @@ class Dynamic(AsksModel, Planner):
             yield link
 
     def _candidates(self, chain: Sequence[Link], state: State, inventory: Inventory) -> list[str]:
-        kept = [link["name"] for link in chain if "refused" not in link]
-        gone = {link["name"] for link in chain if "refused" in link} | set(inventory.left_out)
-        gone |= {name for name, access in inventory.access.items() if access.missing(state.keys)}
-        if len(kept) >= self.max_operations:
+        names = [link["name"] for link in chain if "refused" not in link]
+        out = {link["name"] for link in chain if "refused" in link} | set(inventory.left_out)
+        out |= {name for name, access in inventory.access.items() if access.missing(state.keys)}
+        if len(names) >= self.max_operations:
             return [END]
-        return [name for name in self.follows.get(kept[-1] if kept else START, [END]) if name not in gone]
+        return [name for name in self.follows.get(names[-1] if names else START, [END]) if name not in out]
 
     def choose(
         self, state: State, chain: Sequence[Link], cards: Sequence[Card], names: Sequence[str]
@@ -140,7 +140,7 @@ class Dynamic(AsksModel, Planner):
         slots = slots_of(state, self.table_view) | {
             "candidates": cards,
             "names": names,
-            "tables": [self._shown(*named) for named in others[:MAX_OTHER_TABLES]],
+            "tables": [self._shown(*each) for each in others[:MAX_OTHER_TABLES]],
             "chain": " ".join(f"{link['call']} ->" for link in chain if "refused" not in link),
         }
         messages = self._template.render(slots)
@@ -149,10 +149,10 @@ class Dynamic(AsksModel, Planner):
             replies = self._replies(messages, self.samples, schema=schema, **self._stop_params)
         except EmptyReply:  # it also names none of them
             return None
-        read = [_next_operation(reply.text, names) for reply in replies]
-        voted = votes([name or END for name in read], weights_of(replies, self.weights))
+        operations = [_next_operation(reply.text, names) for reply in replies]
+        voted = votes([name or END for name in operations], weights_of(replies, self.weights))
         chosen = str(voted[0][0])
-        return chosen if chosen in read else None
+        return chosen if chosen in operations else None
 
     def _shown(self, name: str, table: Table) -> dict[str, str]:
         """Write another table in brief: enough to see what its columns could add to this one."""
@@ -168,8 +168,8 @@ def _check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
     """Raise `InventoryError` for a grammar by which no chain can start or end."""
     if not follows.get(START):
         raise InventoryError("follows has no `start`: the operations that a chain may start with")
-    named = {name for after in follows.values() for name in after}
-    if named <= set(follows):  # an operation without its own line ends the chain
+    followers = {name for after in follows.values() for name in after}
+    if followers <= set(follows):  # an operation without its own line ends the chain
         raise InventoryError(f"no chain can end: nothing leads to `{END}`")
 
 
@@ -181,7 +181,7 @@ def _next_operation(text: str, candidates: Sequence[str]) -> str | None:
     """
     calls = [call for part in text.split("->") if (call := _CALL.search(part)) is not None]
     if not calls:
-        named = re.search(rf"\b(?:f_)?({'|'.join(map(re.escape, candidates))})\b", text)
-        return named[1] if named else None
+        match = re.search(rf"\b(?:f_)?({'|'.join(map(re.escape, candidates))})\b", text)
+        return match[1] if match else None
     names = (call[1] or END for call in calls)
     return next((name for name in names if name in candidates), None)

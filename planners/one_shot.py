@@ -64,8 +64,8 @@ class OneShot(ShowsCards, AsksModel, Planner):
             return ()
         prompt = without_examples(self._template, inventory.left_out)
         cards, others = self.cards(state, inventory, named="others?" in prompt.slots)
-        typed = "types?" in prompt.slots
-        slots = slots_of(state, TableView(max_text_tokens=self.max_text_tokens), typed=typed) | {
+        has_types = "types?" in prompt.slots
+        slots = slots_of(state, TableView(max_text_tokens=self.max_text_tokens), typed=has_types) | {
             "modules": cards,
             "others": [*others.values()],
             "rules": list(rules_in_words(inventory)),
@@ -75,8 +75,8 @@ class OneShot(ShowsCards, AsksModel, Planner):
         if "inputs" in prompt.variables:  # they hold the conversation
             slots.pop(HISTORY, None)
         messages = [*prompt.render(slots), *repair_turns(state)]
-        named = [card for card in inventory.cards if card.name in others]
-        schema = plan_schema([*cards, *named], inventory.rules.max_steps) if self.structured else None
+        brief_cards = [card for card in inventory.cards if card.name in others]
+        schema = plan_schema([*cards, *brief_cards], inventory.rules.max_steps) if self.structured else None
         try:
             whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # had more room
             reply = self._replies(messages, schema=schema, whole=whole, **self._stop_params)[0]
@@ -96,15 +96,15 @@ def without_examples(prompt: Prompt, modules: frozenset[str]) -> Prompt:
     """
     if not modules:
         return prompt
-    sections = tuple((role, _kept(text, modules)) for role, text in prompt.sections)
+    sections = tuple((role, _text_without(text, modules)) for role, text in prompt.sections)
     return replace(prompt, sections=sections)
 
 
-def _kept(text: str, modules: frozenset[str]) -> str:
+def _text_without(text: str, modules: frozenset[str]) -> str:
     lead = _LEAD.search(text)
     if lead is None:
         return text
     *examples, rest = _PLAN_LINE.split(text[lead.end() :])
     pairs = zip(examples[::2], examples[1::2], strict=True)
-    kept = [body + plan for body, plan in pairs if modules.isdisjoint(_NAME.findall(plan))]
-    return f"{text[: lead.start()]}Here are examples.\n\n{''.join(kept)}{rest}"
+    remaining = [body + plan for body, plan in pairs if modules.isdisjoint(_NAME.findall(plan))]
+    return f"{text[: lead.start()]}Here are examples.\n\n{''.join(remaining)}{rest}"

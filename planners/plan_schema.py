@@ -8,10 +8,10 @@ from typing import Any
 from chameleon.core.arguments import Arguments
 from chameleon.inventory import Card
 
-_TELLING = frozenset(["type", "title", "description", "default", "examples"])
+_ANNOTATION_KEYS = frozenset(["type", "title", "description", "default", "examples"])
 _REFERENCE = {"type": "string", "description": '"$NAME.KEY": what the earlier step NAME gave'}
 
-_TYPES = "#/$defs/"
+_DEFS = "#/$defs/"
 
 
 def plan_schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
@@ -37,7 +37,7 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
     shared |= {f"{name}_{kind}": each for kind, each in schema.pop("$defs", {}).items()}
     properties = dict(schema["properties"])
     for argument, each in properties.items():
-        if each.get("type") != "string" or set(each) - _TELLING:
+        if each.get("type") != "string" or set(each) - _ANNOTATION_KEYS:
             properties[argument] = {"anyOf": [each, _REFERENCE]}
     args = {**schema, "properties": properties}
     return closed_object({"module": {"type": "string", "enum": [name]}, "args": args})
@@ -46,7 +46,7 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
 def _moved(schema: Any, name: str) -> Any:
     """Return a schema with references to its types under their new names at the top."""
     if isinstance(schema, str):
-        return f"#/$defs/{name}_{schema.removeprefix(_TYPES)}" if schema.startswith(_TYPES) else schema
+        return f"#/$defs/{name}_{schema.removeprefix(_DEFS)}" if schema.startswith(_DEFS) else schema
     if isinstance(schema, Mapping):
         return {key: _moved(value, name) for key, value in schema.items()}
     return [_moved(each, name) for each in schema] if isinstance(schema, list) else schema

@@ -43,21 +43,21 @@ if TYPE_CHECKING:
     from chameleon.llm import Reply
 
 FINAL, MORE = "model_answer", "more_tools"
-_ANSWER_SO = 'To answer, begin with "Answer:".'
+_ANSWER_HINT = 'To answer, begin with "Answer:".'
 _MAX_REASON_CHARS = 300
-_ECHO = 3  # words: an answer that ends like the last fault repeats it
+_ECHO_WORDS = 3  # an answer that ends like the last fault repeats it
 _FAULT = re.compile(
     r"the list of modules cannot be read|the reply (?:has no (?:list|answer|plan)|repeats the same mistake)"
     r"|there is no (?:module|tool) '[^']*'\. (?:Did you|There are)",
     re.IGNORECASE,
 )
-_CALL_FIRST = "Call a tool that gives it, then answer."
-_TWICE = "that was called twice, and gave the same"
-_ANSWER_NOW = "Answer now, from what was found."
-_LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
+_CALL_HINT = "Call a tool that gives it, then answer."
+_REPEAT_FAULT = "that was called twice, and gave the same"
+_REPEAT_HINT = "Answer now, from what was found."
+_LAST_TURN_NOTE = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
 # Errors whose message is meant for the model.
-_TOLD = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined", "InnerBudget")
+_SHOWN_ERRORS = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined", "InnerBudget")
 
 
 class ModelAnswer(Module):
@@ -146,7 +146,7 @@ class React(ShowsCards, AsksModel, Planner):
             raise PlanError(f"the model used all its turns ({self.max_turns}) without an answer")
         refused = turns[-1].plan.refused if turns else ""
         since = takewhile(lambda turn: turn.plan.refused, reversed(turns))
-        repeats = any(turn.plan.refused.startswith(_TWICE) for turn in since)
+        repeats = any(turn.plan.refused.startswith(_REPEAT_FAULT) for turn in since)
         is_last = len(valid) == self.max_turns or repeats
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native, is_last=is_last)
@@ -154,31 +154,31 @@ class React(ShowsCards, AsksModel, Planner):
             answer = written.answer_in(reply.text)
             fault, words = refused.partition(". ")[0].split(), answer.rstrip(".").split()
             if not last and (answer in ("", "[]", "{}") or written.is_arguments(answer, inventory)):
-                raise PlanError("the reply has no answer", hint=_ANSWER_SO)
+                raise PlanError("the reply has no answer", hint=_ANSWER_HINT)
             if not last and (why := no_answer(answer)):
-                raise PlanError(why, hint=_ANSWER_SO)
+                raise PlanError(why, hint=_ANSWER_HINT)
             if not last and says_unknown(answer):
                 raise Declined("the model found no answer", hint=one_line(answer, _MAX_REASON_CHARS))
-            is_echo = len(words) > _ECHO < len(fault) and words[-_ECHO:] == fault[-_ECHO:]
+            is_echo = len(words) > _ECHO_WORDS < len(fault) and words[-_ECHO_WORDS:] == fault[-_ECHO_WORDS:]
             if is_echo or _FAULT.match(answer):
-                raise PlanError("the reply repeats the same mistake", hint=_ANSWER_SO)
+                raise PlanError("the reply repeats the same mistake", hint=_ANSWER_HINT)
             if self.checked and not last:
                 answer = alone(answer, state.executed[-1].output if valid else None)
                 if why := self._unverified(answer, state):
                     is_final = is_last or refused.startswith(why)
-                    raise Declined(why) if is_final else PlanError(why, hint=_CALL_FIRST)
+                    raise Declined(why) if is_final else PlanError(why, hint=_CALL_HINT)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(valid) == self.max_turns:
-            hint = f"{_LAST_TURN} For more, raise max_turns."
+            hint = f"{_LAST_TURN_NOTE} For more, raise max_turns."
             raise PlanError(f"it called tools in all {self.max_turns} turns without an answer", hint=hint)
         if len(valid) > 1 and valid[-1].plan.steps == steps and valid[-1].came_to_the_same(valid[-2]):
-            raise Declined(_TWICE) if repeats else PlanError(_TWICE, hint=_ANSWER_NOW)
+            raise Declined(_REPEAT_FAULT) if repeats else PlanError(_REPEAT_FAULT, hint=_REPEAT_HINT)
         return Plan(steps, self.name)
 
     def _unverified(self, answer: str, state: State) -> str:
         known = [each for each in (state.table, *(state.input.get("tables") or ())) if each is not None]
-        done = (each for each in state.executed if each.error is None and each.step.module not in self.hidden)
-        results = [each.output for each in done if not any(lists_only(each.output, table) for table in known)]
+        runs = (each for each in state.executed if each.error is None and each.step.module not in self.hidden)
+        results = [each.output for each in runs if not any(lists_only(each.output, table) for table in known)]
         return unverified(answer, state.input.get("question", ""), known, results)
 
     def _last(self, inventory: Inventory) -> tuple[Step, ...]:
@@ -213,8 +213,8 @@ class React(ShowsCards, AsksModel, Planner):
             offer = offer or "known"
         if offer == "try" and turns:
             offer = ""
-        history: Messages = [each for turn in turns for each in self._told_of(turn, in_text=is_last)]
-        history += [("user", _LAST_TURN)] if is_last else []
+        history: Messages = [each for turn in turns for each in self._turn_messages(turn, in_text=is_last)]
+        history += [("user", _LAST_TURN_NOTE)] if is_last else []
         works = None  # it may not have seen the tools, or need none
         try:
             if offer:
@@ -269,7 +269,7 @@ class React(ShowsCards, AsksModel, Planner):
                 return ()
             if not (is_native or is_named or written.LIKE_A_CALL.search(text)):
                 return ()
-            hint = f"Call it as a tool. {_ANSWER_SO}" if is_native else _ANSWER_SO
+            hint = f"Call it as a tool. {_ANSWER_HINT}" if is_native else _ANSWER_HINT
             raise PlanError(problem.what, hint=f"{problem.hint} {hint}".strip()) from None
 
     def _prompt(
@@ -278,7 +278,7 @@ class React(ShowsCards, AsksModel, Planner):
         """Return the prompt and the cards, which the prompt contains if the model gets no tools."""
         cards, others = self._offer(state, inventory, native=native)
         start = next((turn.start for turn in turns if not turn.plan.refused), len(state.executed))
-        results = (block(each.step.module, self._came_to(each)) for each in state.executed[:start])
+        results = (block(each.step.module, self._result_of(each)) for each in state.executed[:start])
         slots: dict[str, Any] = {
             "rules": [rule for rule in rules_in_words(inventory) if not rule.startswith("A plan ")],
             "inputs": inputs_of(state, self.max_text_tokens),
@@ -289,7 +289,7 @@ class React(ShowsCards, AsksModel, Planner):
         }
         return self._template.render(slots | ({"modules": cards} if cards and not native else {})), cards
 
-    def _told_of(self, turn: Turn, *, in_text: bool) -> Messages:
+    def _turn_messages(self, turn: Turn, *, in_text: bool) -> Messages:
         """Return the messages of a turn: the model's reply, and each call's result or why it has none.
 
         With `in_text` calls are also written as text, because providers reject calls without tools.
@@ -301,7 +301,7 @@ class React(ShowsCards, AsksModel, Planner):
         if turn.plan.refused:
             results = [f"That will not do: {turn.plan.refused}"] * max(len(calls), 1)
         else:
-            results = [self._came_to(record) if record else "It was not called." for record in turn.results]
+            results = [self._result_of(record) if record else "It was not called." for record in turn.results]
         if calls and turn.said:
             pairs = zip(map(untagged, results), calls, strict=False)
             answers = [("tool", ResultText(each, call.id, call.name)) for each, call in pairs]
@@ -310,11 +310,11 @@ class React(ShowsCards, AsksModel, Planner):
             results = [block(step.module, each) for step, each in zip(turn.plan.steps, results, strict=False)]
         return [("assistant", text or "(nothing)"), ("user", "\n".join(results))]
 
-    def _came_to(self, record: StepRecord) -> str:
+    def _result_of(self, record: StepRecord) -> str:
         """Write a module's output, or why it failed, with only as much detail as the model may see."""
         if record.error is None:
             return output_text(record.output, self.max_output_tokens)
-        return f"Failed: {record.error.advice if record.error.kind in _TOLD else record.error.reason}"
+        return f"Failed: {record.error.advice if record.error.kind in _SHOWN_ERRORS else record.error.reason}"
 
     @staticmethod
     def as_tool(card: Card) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from chameleon.inventory import Inventory
 from chameleon.text import FURTHER_QUESTION, as_name, unwrapped
 
 _CALL = re.compile(r"[\s`]*(?:json\b[\s`]*)?(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
-_WRITTEN = re.compile(
+_CALL_NAME = re.compile(
     r"""["']name["']\s*:\s*["']([\w -]+)|\[\s*["']([\w -]+)["']"""
     r"""|^[^\w\n]*(?:action:\s*)?([\w-]+)[`*]*\s?[({]"""
     r"""|^[^\w\n]*action:\s*`?([\w-]+)""",
@@ -23,7 +23,7 @@ _NAMES_A_MODULE = re.compile(r"""["'](?:module|tool|tool_name|function|action)["
 LIKE_A_CALL = re.compile(
     r"""<tool_call>|[\[{]\s*["'{\[]|^[^\w\n]*action\s*:|\w\(\s*\w+\s*=""", re.I | re.MULTILINE
 )
-_KEYS = re.compile(rf"""["'](?:{"|".join({*NAMING, *ARGUMENTS} - {"name"})})["']\s*:""")
+_CALL_KEY = re.compile(rf"""["'](?:{"|".join({*NAMING, *ARGUMENTS} - {"name"})})["']\s*:""")
 ACTION = re.compile(r"^[^\w\n]*action[^\w\n]*:.*\n[^\w\n]*action.?input\b", re.IGNORECASE | re.MULTILINE)
 WORDS = re.compile(r"[\w-]+")
 ANSWER = re.compile(
@@ -38,7 +38,7 @@ _SQL = re.compile(
     r"|(?:WITH|with)\s+\w+\s+(?:AS|as)\s*\("
 )
 _BLOCK = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\S\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL)
-_SAME = {"py": "python", "python3": "python", "sqlite": "sql", "sqlite3": "sql", "pandas": "python"}
+_LANGUAGES = {"py": "python", "python3": "python", "sqlite": "sql", "sqlite3": "sql", "pandas": "python"}
 
 
 def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
@@ -59,7 +59,7 @@ def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
         if answer and text[answer.end() : begin].strip():
             return ()
         only = next(iter(modules.values())) if len(modules) == 1 and not language else None
-        name = modules.get(_SAME.get(language, language), only)
+        name = modules.get(_LANGUAGES.get(language, language), only)
         if name and code.strip():
             return (Step(name, {inventory.takes[name][0]: code.strip()}),)
     return ()
@@ -67,16 +67,16 @@ def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
 
 def is_arguments(text: str, inventory: Inventory) -> bool:
     """Return whether a reply is just the arguments of a call, or an SQL query."""
-    taken = {name for names in inventory.takes.values() for name in names}
+    arguments = {name for names in inventory.takes.values() for name in names}
     if _SQL.match(text):
-        return not taken.isdisjoint(("query", "sql"))
+        return not arguments.isdisjoint(("query", "sql"))
     try:
         data, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return False
-    fitting = (each for each in inventory.arguments.values() if each is not None)
+    signatures = (each for each in inventory.arguments.values() if each is not None)
     is_mapping = isinstance(data, dict) and bool(data)
-    return is_mapping and any({*each.required} <= {*data} <= {*each.names} for each in fitting)
+    return is_mapping and any({*each.required} <= {*data} <= {*each.names} for each in signatures)
 
 
 def is_written_call(text: str, names: Collection[str]) -> bool:
@@ -85,10 +85,10 @@ def is_written_call(text: str, names: Collection[str]) -> bool:
         return True
     if (begins := _CALL.match(text)) is not None:
         is_called = get_close_matches(as_name(begins[1] or ""), names, n=1, cutoff=0.75)
-        named = any(as_name(word) in names for word in WORDS.findall(text))
-        if is_called or (begins[1] is None and ("<tool_call>" in text or named or _KEYS.search(text))):
+        is_named = any(as_name(word) in names for word in WORDS.findall(text))
+        if is_called or (begins[1] is None and ("<tool_call>" in text or is_named or _CALL_KEY.search(text))):
             return True
-    called = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
+    called = (match[match.lastindex or 0] for match in _CALL_NAME.finditer(text))
     return any(as_name(name) in names for name in called) or _NAMES_A_MODULE.search(text) is not None
 
 
@@ -99,9 +99,9 @@ def answer_in(text: str) -> str:
     """
     text = FURTHER_QUESTION.split(text, maxsplit=1)[0]
     labels = [*ANSWER.finditer(text)]
-    first, *others = re.split(r"\n\s*\n", whole := text[labels[-1].end() if labels else 0 :].strip())
-    is_apart = _BARE_NUMBER.fullmatch(first) and not any(map(str.isdigit, "".join(others)))
-    answer = first if (labels and not first.endswith(":")) or is_apart else whole
+    first, *rest = re.split(r"\n\s*\n", body := text[labels[-1].end() if labels else 0 :].strip())
+    is_apart = _BARE_NUMBER.fullmatch(first) and not any(map(str.isdigit, "".join(rest)))
+    answer = first if (labels and not first.endswith(":")) or is_apart else body
     answer = answer.removesuffix("**") if labels and answer.count("**") % 2 else answer
     answer = answer if answer[:1] in ("{", "[") and not _ANSWER_KEY.match(answer) else unwrapped(answer)
     return f"${answer}" if answer.startswith("$") else answer  # a literal dollar, not a reference

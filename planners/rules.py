@@ -37,8 +37,8 @@ class RuleCondition(BaseModel):
             return True
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        least, most = self.at_least, self.at_most
-        return (least is None or value >= least) and (most is None or value <= most)
+        low, high = self.at_least, self.at_most
+        return (low is None or value >= low) and (high is None or value <= high)
 
     def __str__(self) -> str:
         tests = self.model_dump(exclude_none=True, mode="json")
@@ -68,8 +68,8 @@ class Rules(Planner):
         try:
             self.rules = [Rule.model_validate(rule) for rule in rules]
         except ValidationError as problem:
-            first = problem.errors()[0]
-            fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            error = problem.errors()[0]
+            fault = f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
             raise InventoryError(f"a rule cannot be used: {fault}", where="planner rules") from problem
         self.fixed_steps = [as_steps(rule.plan, "rules", n, "plan") for n, rule in enumerate(self.rules)]
         self.fixed_plans = [[step.module for step in plan] for plan in self.fixed_steps]

@@ -27,7 +27,7 @@ _MAX_QUERY_CHARS = 4_000
 _CARDS_SHARE = 0.4  # of the tokens, for whole cards if other modules are listed by name
 # The weight of a BM25 score next to a cosine, and of a piece of a word next to a word; how many neighbors
 # crowd a card, and by how much. Chosen on one half of the tools of the tests, and reported on the other.
-_WORDS, _PIECES, _NEIGHBORS, _CROWDING = 0.2, 0.3, 10, 0.75
+_WORD_WEIGHT, _PIECE_WEIGHT, _N_NEIGHBORS, _CROWDING_WEIGHT = 0.2, 0.3, 10, 0.75
 
 
 class ShowsCards:
@@ -89,17 +89,17 @@ class ShowsCards:
             return len(chosen) <= self.shortlist and sum(sizes.get(each, 0) for each in chosen) <= room
 
         shown = shortlist(inventory, state, order, fits)
-        left = self.max_card_tokens - sum(sizes.get(card.name, 0) for card in shown)
+        spare = self.max_card_tokens - sum(sizes.get(card.name, 0) for card in shown)
         others = [cards[each] for each in order if named and each in cards and cards[each] not in shown]
         names = [estimated_tokens(f"{card.name}, ") for card in others]
-        names = names[: sum(total <= left for total in accumulate(names))]  # only the first of thousands
-        left, listed = left - sum(names), dict[str, str]()
+        names = names[: sum(total <= spare for total in accumulate(names))]  # only the first of thousands
+        spare, briefs = spare - sum(names), dict[str, str]()
         for card, size in zip(others, names, strict=False):
             longer = estimated_tokens(f"{card.call}, ") - size
-            listed[card.name] = card.call if longer <= left else card.name
-            left -= longer if longer <= left else 0
-        _log.info("%d modules shown, %d more by name; embeddings: %s", len(shown), len(listed), name)
-        return [card for card in shown if card.name in cards], listed
+            briefs[card.name] = card.call if longer <= spare else card.name
+            spare -= longer if longer <= spare else 0
+        _log.info("%d modules shown, %d more by name; embeddings: %s", len(shown), len(briefs), name)
+        return [card for card in shown if card.name in cards], briefs
 
     def _is_large(self, inventory: Inventory) -> bool:
         tokens = sum(estimated_tokens(self.told(card)) for card in inventory.cards)
@@ -151,8 +151,8 @@ def by_relevance(
     scores = _by_words(inventory.cards, _question(state))
     if dense is not None:
         # Scores are added instead of ranks, which are random if no word is shared (Bruch et al., 2023).
-        near = _by_meaning(inventory.cards, _question(state), dense())
-        scores = [float(cosine) + _WORDS * score for cosine, score in zip(near, scores, strict=True)]
+        cosines = _by_meaning(inventory.cards, _question(state), dense())
+        scores = [float(cosine) + _WORD_WEIGHT * score for cosine, score in zip(cosines, scores, strict=True)]
     names = (card.name for card in inventory.cards)
     ranked = [name for _, name in sorted(zip(scores, names, strict=True), key=lambda pair: -pair[0])]
     keys, usable = set(state.keys), set[str]()
@@ -182,7 +182,7 @@ def _by_words(cards: Sequence[Card], question: str) -> list[float]:
     names = (f"{card.name.replace('_', ' ')} {card.when}" for card in cards)  # they count twice
     texts = [2 * _tokens(name) + _tokens(card.description) for name, card in zip(names, cards, strict=True)]
     collection = TextCollection(texts)
-    weights = {token: _PIECES if token[0] == "*" else 1.0 for token in _tokens(question)}
+    weights = {token: _PIECE_WEIGHT if token[0] == "*" else 1.0 for token in _tokens(question)}
     bound = collection.bound(weights) or 1.0
     return [score / bound for score in collection.scores(weights)]
 
@@ -202,5 +202,5 @@ def _by_meaning(cards: Sequence[Card], question: str, embedder: models.Embedder)
     vectors = embedder.passages([f"{card.description} {card.when}".rstrip() for card in cards])
     cosines = vectors @ vectors.T
     numpy.fill_diagonal(cosines, -1.0)
-    crowding = numpy.sort(cosines, axis=1)[:, -_NEIGHBORS:].mean(axis=1)
-    return vectors @ embedder.query(question) - _CROWDING * crowding
+    crowding = numpy.sort(cosines, axis=1)[:, -_N_NEIGHBORS:].mean(axis=1)
+    return vectors @ embedder.query(question) - _CROWDING_WEIGHT * crowding

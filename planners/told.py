@@ -29,16 +29,16 @@ _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 def inputs_of(state: State, max_text_tokens: int) -> Quoted:
     """Write all inputs, each under its name: the question last, data in blocks."""
     conversation = told(state.input.get(HISTORY))
-    apart = ("question", HISTORY) if conversation else ("question",)
-    inputs = {key: value for key, value in state.input.items() if key not in apart}
-    parts = [_told(key, value, max_text_tokens) for key, value in inputs.items() if value not in ("", (), {})]
+    excluded = ("question", HISTORY) if conversation else ("question",)
+    inputs = {key: value for key, value in state.input.items() if key not in excluded}
+    parts = [_text(key, value, max_text_tokens) for key, value in inputs.items() if value not in ("", (), {})]
     parts += [conversation] if conversation else []
     question = state.input.get("question")
     parts += [paragraph("question", question)] if isinstance(question, str) else []
     return Quoted("\n\n".join(parts))
 
 
-def _told(key: str, value: Any, max_text_tokens: int) -> str:
+def _text(key: str, value: Any, max_text_tokens: int) -> str:
     """Write one input: a table in its first rows, a text from its beginning, a file by its name."""
     if isinstance(value, Table):
         return _table(key.replace("_", " ").capitalize(), value)
@@ -54,21 +54,21 @@ def _told(key: str, value: Any, max_text_tokens: int) -> str:
 
 def _table(label: str, table: Table) -> str:
     caption = untagged(" ".join(table.caption.split()))
-    shown = table_text(
+    rows = table_text(
         table, style="pipe", max_rows=MAX_ROWS, max_cell=LONGEST_CELL, max_tokens=MAX_TABLE_TOKENS
     )
     size = f"{counted(len(table.rows), 'row')} of {len(table.header)}"
-    text = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block('rows', shown)}"
+    text = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block('rows', rows)}"
     return f"{text}\nIts columns hold: {untagged(types_in_words(table))}"
 
 
 def rules_in_words(inventory: Inventory) -> Iterator[str]:
     """Write the inventory's rules for plans about modules that are present."""
-    rules, there = inventory.rules, inventory.present
+    rules, present = inventory.rules, inventory.present
     yield f"A plan has at most {rules.max_steps} steps."
     if rules.last:
         yield f"A plan ends with {' or '.join(rules.last)}."
-    if once := [name for name in rules.once if name in there]:
+    if once := [name for name in rules.once if name in present]:
         yield f"{', '.join(once)} {'runs' if len(once) == 1 else 'each run'} at most once."
     for name, needed in rules.needs.items():
         if needed:

@@ -22,19 +22,19 @@ class Turn:
     @property
     def results(self) -> list[StepRecord | None]:
         """Return the record of each step: its own, or the last one if its module was redone."""
-        left, ran = list(self._records), list[StepRecord | None]()
+        records, ran = list(self._records), list[StepRecord | None]()
         for step in self.plan.steps:
-            record = next((each for each in left if each.step == step), None)
+            record = next((each for each in records if each.step == step), None)
             if record is not None:
-                left.remove(record)
+                records.remove(record)
             ran.append(record)
-        redone = {record.step.module: record for record in left if record.step.redo is not None}
+        redone = {record.step.module: record for record in records if record.step.redo is not None}
         return [redone.get(step.module, record) for step, record in zip(self.plan.steps, ran, strict=True)]
 
     def came_to_the_same(self, other: Turn) -> bool:
         """Return whether another turn made the same calls with the same results."""
-        mine, others = ([each and each.output for each in turn.results] for turn in (self, other))
-        return self.plan.steps == other.plan.steps and mine == others
+        mine, theirs = ([each and each.output for each in turn.results] for turn in (self, other))
+        return self.plan.steps == other.plan.steps and mine == theirs
 
     @classmethod
     def all_of(cls, state: State) -> Iterator[Turn]:

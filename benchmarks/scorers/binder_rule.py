@@ -23,7 +23,7 @@ _NUMBER_WITH_UNIT = re.compile(r"\$*[+-]?([0-9]*[.])?[0-9]+(\s*%*|\s+\w+)$")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 
 _SEASON = re.compile(r"\d+/\d+")
-_LONGEST = 1_000
+_MAX_CHARS = 1_000
 _PRECISION = 15  # the recogniser sets this for the whole process on import
 _MIDNIGHT = re.compile(r".*-.*-.* 00:00:00")
 
@@ -54,40 +54,40 @@ class BinderRule(ValueScorer):
         if not isinstance(prediction, list | tuple):
             return False
         sides = (texts_of(prediction), problem.gold)
-        texts, wanted = ({item.lower().strip() for item in side} for side in sides)
-        if texts == wanted:  # skip the slow recogniser
+        texts, gold_texts = ({item.lower().strip() for item in side} for side in sides)
+        if texts == gold_texts:  # skip the slow recogniser
             return True
-        said, gold = (sorted(set(map(recognised, side))) for side in (texts, wanted))
-        if len(said) == len(gold) == 1 and (
-            _stands_for(said[0], gold[0], question) or _is_part(said[0], gold[0])
+        predicted, gold = (sorted(set(map(recognised, side))) for side in (texts, gold_texts))
+        if len(predicted) == len(gold) == 1 and (
+            _stands_for(predicted[0], gold[0], question) or _is_part(predicted[0], gold[0])
         ):
             return True
         # The original also swaps the sides: here all predicted answers must match.
-        return same_denotation(answers(said), answers(gold))
+        return same_denotation(answers(predicted), answers(gold))
 
 
-def _stands_for(said: str, gold: str, question: str) -> bool:
+def _stands_for(answer: str, gold: str, question: str) -> bool:
     """Accept 1 for "yes" or the word before the first "or", and 0 for "no" or the word after it.
 
     Oddity of the metric: if the question begins with "or", the word before it is the last one.
     """
-    meant = {"1": {"yes"}, "0": {"no"}}
+    meanings = {"1": {"yes"}, "0": {"no"}}
     words = question.lower().split()
     if "or" in words[:-1]:
         place = words.index("or")
-        meant["1"].add(words[place - 1])
-        meant["0"].add(words[place + 1])
-    return gold in meant.get(said, ())
+        meanings["1"].add(words[place - 1])
+        meanings["0"].add(words[place + 1])
+    return gold in meanings.get(answer, ())
 
 
-def _is_part(said: str, gold: str) -> bool:
+def _is_part(answer: str, gold: str) -> bool:
     """Return whether one side is a number or a date whose words are all on the other side."""
-    said, gold = (found[1] if (found := _DURATION.match(text)) else text for text in (said, gold))
+    answer, gold = (match[1] if (match := _DURATION.match(text)) else text for text in (answer, gold))
     pairs = []
-    if _NUMBER_WITH_UNIT.match(said) or _NUMBER_WITH_UNIT.match(gold):
-        pairs.append((set(said.split()), set(gold.split())))
-    if _DATE.match(said) or _DATE.match(gold):
-        pairs.append((set(said.replace("-", " ").split()), set(gold.replace("-", " ").split())))
+    if _NUMBER_WITH_UNIT.match(answer) or _NUMBER_WITH_UNIT.match(gold):
+        pairs.append((set(answer.split()), set(gold.split())))
+    if _DATE.match(answer) or _DATE.match(gold):
+        pairs.append((set(answer.replace("-", " ").split()), set(gold.replace("-", " ").split())))
     return any(one <= other or other <= one for one, other in pairs)
 
 
@@ -99,36 +99,36 @@ def recognised(text: str) -> str:
     recogniser would take seconds; midnight after a date is dropped. Source: Binder's normaliser. Raises
     `MissingPackage` without the recogniser.
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_CHARS:
         return text
     text = text.replace("\\n", "; ")
     dates, numbers, culture = _recognisers()
-    for recognise, written in ((dates, _timex), (numbers, _number)):
+    for recognise, to_text in ((dates, _timex), (numbers, _number)):
         if not _SEASON.match(text):
             with localcontext(prec=_PRECISION):
-                found = [(each.start, each.end + 1, written(each)) for each in recognise(text, culture)]
-            text = _replaced(text, found)
+                spans = [(each.start, each.end + 1, to_text(each)) for each in recognise(text, culture)]
+            text = _replace(text, spans)
     return text[: -len(" 00:00:00")] if _MIDNIGHT.match(text) else text
 
 
-def _replaced(text: str, found: Iterable[tuple[int, int, str | None]]) -> str:
+def _replace(text: str, spans: Iterable[tuple[int, int, str | None]]) -> str:
     parts: list[str] = []
     end = 0
-    for start, stop, instead in found:
-        if instead is not None:
-            parts += [text[end:start], instead]
+    for start, stop, new in spans:
+        if new is not None:
+            parts += [text[end:start], new]
             end = stop
     return "".join([*parts, text[end:]])
 
 
-def _timex(found: Any) -> str | None:
+def _timex(finding: Any) -> str | None:
     """Return a finding as TIMEX, or None if it may mean several times."""
-    values: list[Any] = (found.resolution or {}).get("values") or []
+    values: list[Any] = (finding.resolution or {}).get("values") or []
     return values[0]["timex"] if len(values) == 1 else None
 
 
-def _number(found: Any) -> str | None:
-    value = (found.resolution or {}).get("value")
+def _number(finding: Any) -> str | None:
+    value = (finding.resolution or {}).get("value")
     return None if value is None else str(value)
 
 

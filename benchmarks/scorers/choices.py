@@ -24,8 +24,8 @@ class OptionTextRule(Scorer):
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return the option of the first stated letter, else the text itself."""
-        stated = _stated_option(text, len(known_choices(problem)))
-        return text if stated is None else known_choices(problem)[stated]
+        index = _stated_option(text, len(known_choices(problem)))
+        return text if index is None else known_choices(problem)[index]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the option that the prediction selects is the gold one.
@@ -35,14 +35,14 @@ class OptionTextRule(Scorer):
         """
         options = [choice.lower() for choice in known_choices(problem)]
         if prediction is None:
-            said = options[0]
+            option = options[0]
         elif not isinstance(prediction, str):
             return False
         else:
             # An option's text in any case is that option; any other text goes by similarity.
-            lowered = prediction.strip().lower()
-            said = lowered if lowered in options else most_similar(prediction, options)
-        return said.strip() == str(problem.gold).strip().lower()
+            text = prediction.strip().lower()
+            option = text if text in options else most_similar(prediction, options)
+        return option.strip() == str(problem.gold).strip().lower()
 
 
 class OptionIndexRule(Scorer):
@@ -59,8 +59,8 @@ class OptionIndexRule(Scorer):
     def from_output(self, text: str, problem: Problem) -> int:
         """Return the index of the first stated letter, else of a random option."""
         count = len(known_choices(problem))
-        stated = _stated_option(text, count)
-        return self._random.randrange(count) if stated is None else stated
+        index = _stated_option(text, count)
+        return self._random.randrange(count) if index is None else index
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Compare the index with the gold option's; an option's text counts as its first index."""
@@ -72,7 +72,7 @@ class OptionIndexRule(Scorer):
 
 def _stated_option(text: str, count: int) -> int | None:
     """Return the index of the first stated letter, or None if it is not one of the first `count`."""
-    found = _LETTER.search(text)
-    if found is None or found[1] not in _LETTERS[:count]:
+    match = _LETTER.search(text)
+    if match is None or match[1] not in _LETTERS[:count]:
         return None
-    return _LETTERS.index(found[1])
+    return _LETTERS.index(match[1])

@@ -18,7 +18,7 @@ from chameleon.evaluation.benchmark import Problem, Scorer
 
 Date = tuple[int, int, int]
 
-_SAME = str.maketrans(
+_ASCII_SIGNS = str.maketrans(
     dict.fromkeys("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}`", "'")
     | dict.fromkeys("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\N{MINUS SIGN}", "-")
@@ -28,10 +28,10 @@ _CITATIONS = re.compile(r"(?:[•♦†‡*#+]|\][0-9]+\[\Z|\][^\]]*\[(?!\Z))*+"
 _DETAILS = re.compile(r"(?:\)[^)]*\( )*+")
 _WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*")
 _OUTER_QUOTES = re.compile(r'"([^"]*)"')
-_NEAR = 1e-6
+_TOLERANCE = 1e-6
 _UNKNOWN = -1
-_LONGEST_NUMBER = 300  # digits: longer numbers are not amounts and do not fit a float
-_STATED = re.compile(r"[Tt]he answer is ([^.]+)\.$")
+_MAX_DIGITS = 300  # digits: longer numbers are not amounts and do not fit a float
+_ANSWER = re.compile(r"[Tt]he answer is ([^.]+)\.$")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _FLOAT = re.compile(r"(?:[+-][0-9]+[.]?[0-9]*|[0-9]*[.]?[0-9]*)\n?")
 _WORDS = (
@@ -86,20 +86,20 @@ class DenotedAnswer:
             return False
         if isinstance(self.meant, tuple) or isinstance(other.meant, tuple):
             return self.meant == other.meant
-        return self.meant == other.meant or abs(self.meant - other.meant) < _NEAR
+        return self.meant == other.meant or abs(self.meant - other.meant) < _TOLERANCE
 
 
 def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[DenotedAnswer]:
     """Return the distinct answers among these texts, with their canonical values if given."""
     originals = list(texts)
     pairs = zip(originals, canon if canon is not None else originals, strict=True)
-    found: dict[tuple[bool, Any], DenotedAnswer] = {}
+    by_identity: dict[tuple[bool, Any], DenotedAnswer] = {}
     for original, canonical in pairs:
-        written = canonical or original
-        number = _number(written)
-        answer = DenotedAnswer(normal_form(original), _date(written) if number is None else number)
-        found.setdefault(answer.identity, answer)
-    return list(found.values())
+        value = canonical or original
+        number = _number(value)
+        answer = DenotedAnswer(normal_form(original), _date(value) if number is None else number)
+        by_identity.setdefault(answer.identity, answer)
+    return list(by_identity.values())
 
 
 def same_denotation(targets: Sequence[DenotedAnswer], predicted: Sequence[DenotedAnswer]) -> bool:
@@ -117,14 +117,14 @@ def normal_form(text: str) -> str:
         character
         for character in unicodedata.normalize("NFKD", text)
         if unicodedata.category(character) != "Mn"
-    ).translate(_SAME)
+    ).translate(_ASCII_SIGNS)
     before = None
     while text != before:
         before = text
         for ending in (_CITATIONS, _DETAILS):
             text = text.strip()
-            if found := ending.match(text[::-1]):
-                text = text[: len(text) - found.end()]
+            if match := ending.match(text[::-1]):
+                text = text[: len(text) - match.end()]
         text = text.strip()
         if quoted := _OUTER_QUOTES.fullmatch(text):
             text = quoted[1]
@@ -136,7 +136,7 @@ def _number(text: str) -> float | None:
 
     Oddity of the metric: a number within a millionth of a whole one is cut to the whole number below.
     """
-    if "_" in text or len(text) > _LONGEST_NUMBER:
+    if "_" in text or len(text) > _MAX_DIGITS:
         return None
     if _WHOLE_NUMBER.fullmatch(text):
         return int(text)
@@ -146,7 +146,7 @@ def _number(text: str) -> float | None:
         return None
     if not isfinite(number):
         return None
-    return int(number) if abs(number - round(number)) < _NEAR else number
+    return int(number) if abs(number - round(number)) < _TOLERANCE else number
 
 
 def _date(text: str) -> float | Date | None:
@@ -167,7 +167,7 @@ def _date(text: str) -> float | Date | None:
 
 
 def _part(text: str) -> int | None:
-    return int(text) if _WHOLE_NUMBER.fullmatch(text) and len(text) < _LONGEST_NUMBER else None
+    return int(text) if _WHOLE_NUMBER.fullmatch(text) and len(text) < _MAX_DIGITS else None
 
 
 class TableCotRule(Scorer):
@@ -179,8 +179,8 @@ class TableCotRule(Scorer):
         The original asks a model for the answer of a text that states none; this rule does not.
         """
         line = text.strip("\n").partition("\n")[0]
-        stated = _STATED.search(line, line.rfind(".", 0, -1) + 1)
-        return stated[1].strip('"') if stated else line
+        match = _ANSWER.search(line, line.rfind(".", 0, -1) + 1)
+        return match[1].strip('"') if match else line
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the spans match the gold answers; a list is joined with commas.
@@ -190,11 +190,11 @@ class TableCotRule(Scorer):
         """
         if prediction is None:
             return False
-        said, gold = ", ".join(texts_of(prediction)).lower(), "|".join(problem.gold).lower()
+        answer, gold = ", ".join(texts_of(prediction)).lower(), "|".join(problem.gold).lower()
         several = "|" in gold
         if several:
-            said = said.replace(" and ", ", ")
-        return _spans(said, ", ") == _spans(gold, "|" if several else ", ")
+            answer = answer.replace(" and ", ", ")
+        return _spans(answer, ", ") == _spans(gold, "|" if several else ", ")
 
 
 def _spans(text: str, separator: str) -> list[str]:
@@ -206,5 +206,5 @@ def _plain(span: str) -> str:
     span = _ARTICLE.sub(" ", span.strip()).translate(NO_PUNCTUATION)
     if span in _WORDS:
         return str(float(_WORDS.index(span)))
-    is_number = span.strip() and len(span) < _LONGEST_NUMBER and _FLOAT.fullmatch(span)
+    is_number = span.strip() and len(span) < _MAX_DIGITS and _FLOAT.fullmatch(span)
     return str(float(span)) if is_number else span

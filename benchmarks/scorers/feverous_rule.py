@@ -19,7 +19,7 @@ Item = tuple[str, str, str]
 """A piece of evidence: its page, its kind ("sentence", "cell"), and its place there ("0", "0_1_0")."""
 
 _IN_TABLES = frozenset({"cell", "item", "table_caption", "header_cell"})
-_MOST_IN_TABLES, _MOST_OTHERS = 25, 5
+_MAX_TABLE_ITEMS, _MAX_OTHER_ITEMS = 25, 5
 _ITEM = re.compile(
     r"(?P<page>.+?)_(?P<kind>sentence|cell|header_cell|table_caption|item|section|title|table|list)"
     r"(?:_(?P<place>\d+(?:_\d+)*))?"
@@ -38,8 +38,8 @@ class LabelRule(Scorer):
 
         Oddity of the metric: a space or a full stop next to the label makes it wrong, and so does "NEI".
         """
-        said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
-        return isinstance(said, str) and said.upper() == problem.gold
+        label = prediction.get("label") if isinstance(prediction, Mapping) else prediction
+        return isinstance(label, str) and label.upper() == problem.gold
 
 
 class EvidenceRule(GradedScorer):
@@ -68,16 +68,16 @@ class EvidenceRule(GradedScorer):
         """
         reason = "the rule needs the gold evidence, and this row has none"
         groups = required(problem, "evidence", reason, "The scorer label looks at labels alone.")
-        told = prediction if isinstance(prediction, Mapping) else {"label": prediction}
-        evidence = told.get("evidence")
+        verdict = prediction if isinstance(prediction, Mapping) else {"label": prediction}
+        evidence = verdict.get("evidence")
         items = within_limits(map(item_of, evidence if isinstance(evidence, list | tuple) else ()))
-        wanted = {item for group in groups for item in group}
+        gold_items = {item for group in groups for item in group}
         covered = any(set(group) <= set(items) for group in groups)
-        right = LabelRule().right(told, problem)
+        right = LabelRule().right(verdict, problem)
         return {
             "FEVEROUS score": float(right and covered),
             "label accuracy": float(right),
-            "precision": sum(item in wanted for item in items) / len(items) if items else 1.0,
+            "precision": sum(item in gold_items for item in items) / len(items) if items else 1.0,
             "recall": float(covered or not groups),
         }
 
@@ -90,14 +90,14 @@ class EvidenceRule(GradedScorer):
 
 def within_limits(items: Iterable[Item]) -> list[Item]:
     """Return the evidence that counts, in order."""
-    left = {True: _MOST_IN_TABLES, False: _MOST_OTHERS}
-    kept = []
+    room = {True: _MAX_TABLE_ITEMS, False: _MAX_OTHER_ITEMS}
+    evidence = []
     for item in items:
         in_table = item[1] in _IN_TABLES
-        if left[in_table]:
-            left[in_table] -= 1
-            kept.append(item)
-    return kept
+        if room[in_table]:
+            room[in_table] -= 1
+            evidence.append(item)
+    return evidence
 
 
 def item_of(written: Any) -> Item:
@@ -106,8 +106,8 @@ def item_of(written: Any) -> Item:
     Anything else becomes an item without a kind, which no gold evidence has.
     """
     if isinstance(written, str):
-        found = _ITEM.fullmatch(written)
-        return (found["page"], found["kind"], found["place"] or "") if found else (written, "", "")
+        match = _ITEM.fullmatch(written)
+        return (match["page"], match["kind"], match["place"] or "") if match else (written, "", "")
     if isinstance(written, list | tuple) and len(written) >= 3:
         page, kind, place = map(str, written[:3])
         return page, kind, place

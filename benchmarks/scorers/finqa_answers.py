@@ -19,10 +19,10 @@ _NUMBER = re.compile(
     r"(?P<sign>[-−–]\s?)?[$€£¥]?\s?(?P<sign2>[-−])?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?![\d])"
 )
 _BRACKETED = re.compile(r"\(\s*[$€£¥]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)")
-_SAID = re.compile(r".*\b(?:final )?answer\s*(?:is\s*:?|:|=)", re.IGNORECASE | re.DOTALL)
+_ANSWER_CUE = re.compile(r".*\b(?:final )?answer\s*(?:is\s*:?|:|=)", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _PERCENT = re.compile(r"percent|%", re.IGNORECASE)
-_LONGEST = 18  # digits: longer numbers are not compared
+_MAX_DIGITS = 18  # digits: longer numbers are not compared
 _EXACT = Context(prec=400)  # enough for a float's decimal places, whatever context this process uses
 
 
@@ -31,8 +31,8 @@ class AnswerRule(Scorer):
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return the text after the last "answer is" or "answer:", or all of it."""
-        said = _SAID.match(text)
-        return text[said.end() if said else 0 :].strip()
+        cue = _ANSWER_CUE.match(text)
+        return text[cue.end() if cue else 0 :].strip()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction's first number is the gold value, or the annotators' answer.
@@ -50,26 +50,26 @@ class AnswerRule(Scorer):
             return False
         if isinstance(problem.gold, str):
             return _word(prediction) == problem.gold
-        found = _number(prediction)
-        if found is None:
+        reading = _number(prediction)
+        if reading is None:
             return False
-        said, is_percent = found
-        least = 1 if is_percent else 2
+        number, is_percent = reading
+        digits = 1 if is_percent else 2
         question = str(problem.detail.get("question") or "")
         with localcontext(_EXACT):
-            accepted = _accepted(problem, is_percent or asks_percent(question))
-            return any(_same(said, gold, least) for gold in accepted)
+            golds = _gold_values(problem, is_percent or asks_percent(question))
+            return any(_same(number, gold, digits) for gold in golds)
 
 
-def _accepted(problem: Problem, percent: bool) -> Iterator[Decimal]:
+def _gold_values(problem: Problem, percent: bool) -> Iterator[Decimal]:
     """Yield the gold value and the annotators' answer; for a percentage also 100 times and 1/100 of it."""
     gold = Decimal(repr(float(problem.gold))).normalize(_EXACT)
     yield gold
     if percent:
         yield from (gold.scaleb(2), gold.scaleb(-2))
-    written = problem.detail.get("answer")
-    if isinstance(written, str) and (found := _number(written)) is not None:
-        yield found[0]
+    answer = problem.detail.get("answer")
+    if isinstance(answer, str) and (reading := _number(answer)) is not None:
+        yield reading[0]
 
 
 def _number(value: Any) -> tuple[Decimal, bool] | None:
@@ -85,11 +85,11 @@ def _number(value: Any) -> tuple[Decimal, bool] | None:
             number = Decimal(repr(value)).normalize(_EXACT)
         except ValueError:  # Python does not write integers of thousands of digits
             return None
-        return (number, False) if number.is_finite() and number.adjusted() < _LONGEST else None
+        return (number, False) if number.is_finite() and number.adjusted() < _MAX_DIGITS else None
     text = value.strip()
     negative = _BRACKETED.match(text)
     match = _NUMBER.search(text)
-    if match is None or len(match["digits"]) > _LONGEST:
+    if match is None or len(match["digits"]) > _MAX_DIGITS:
         return None
     number = Decimal(match["digits"].replace(",", ""))
     if negative or match["sign2"] or (match["sign"] and not text[: match.start()].rstrip()[-1:].isalnum()):
@@ -102,10 +102,10 @@ def _same(one: Decimal, other: Decimal, digits: int) -> bool:
     if one == other:
         return True
     fine, coarse = sorted((one, other), key=_exponent)
-    last = Decimal(1).scaleb(_exponent(coarse))
-    least = last.scaleb(digits - 1)
+    last_place = Decimal(1).scaleb(_exponent(coarse))
+    minimum = last_place.scaleb(digits - 1)
     modes = (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
-    return abs(coarse) >= least and any(fine.quantize(last, mode) == coarse for mode in modes)
+    return abs(coarse) >= minimum and any(fine.quantize(last_place, mode) == coarse for mode in modes)
 
 
 def _exponent(number: Decimal) -> int:
@@ -117,5 +117,5 @@ def _exponent(number: Decimal) -> int:
 def _word(value: Any) -> str | None:
     if isinstance(value, bool):
         return YES if value else NO
-    found = _WORD.search(value) if isinstance(value, str) else None
-    return verdict_of(found[1]) if found else None
+    match = _WORD.search(value) if isinstance(value, str) else None
+    return verdict_of(match[1]) if match else None

@@ -15,7 +15,7 @@ from typing import Any
 from chameleon.errors import InputError, require
 from chameleon.modules.reports.finqa_program import ARITHMETIC, parts_of, steps_of, structure_fault
 
-_LARGEST = 256
+_MAX_OPERATIONS = 256
 """The most operations in an expression; gold programs have fewer than 20."""
 _FAILURES = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {**ARITHMETIC, "greater": operator.gt}
@@ -40,20 +40,20 @@ def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
     """
     try:
         symbols, gold_steps = _symbols(gold)
-        wanted = _expression(gold_steps, symbols)
+        target = _expression(gold_steps, symbols)
     except _FAILURES:
         raise InputError(f"the gold program cannot be read: {' '.join(map(str, gold))!r:.200}") from None
     try:
-        steps, operations = _checked(predicted, symbols)
-        if operations > _LARGEST:
+        steps, operations = _steps_and_size(predicted, symbols)
+        if operations > _MAX_OPERATIONS:
             return list(predicted[:-1]) == list(gold[:-1])
-        found = _expression(steps, symbols)
+        expression = _expression(steps, symbols)
     except _FAILURES:
         return False
-    if found == wanted:
+    if expression == target:
         return True
     count = len(symbols)
-    return not _differ(wanted, found, count) and _equal_when_simplified(wanted, found, count)
+    return not _differ(target, expression, count) and _equal_when_simplified(target, expression, count)
 
 
 def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
@@ -62,21 +62,21 @@ def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
     symbols: dict[str, int] = {}
     for step in steps:
         operation, *arguments = parts_of(step)
-        named = [step] if "table" in operation else [each for each in arguments if "#" not in each]
-        for name in named:
+        names = [step] if "table" in operation else [each for each in arguments if "#" not in each]
+        for name in names:
             symbols.setdefault(name, len(symbols))
     return symbols, steps
 
 
-def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> tuple[list[str], int]:
+def _steps_and_size(tokens: Sequence[str], symbols: Mapping[str, int]) -> tuple[list[str], int]:
     """Return the steps of a program, and the number of operations in the last one, written out.
 
     Raises ValueError or LookupError for a program with arguments that the gold one lacks.
     """
-    given = list(tokens[:-1])
-    if structure_fault(given):
-        raise ValueError(given)
-    steps, sizes = steps_of(given), list[int]()
+    body = list(tokens[:-1])
+    if structure_fault(body):
+        raise ValueError(body)
+    steps, sizes = steps_of(body), list[int]()
     for step in steps:
         if step.count("(") > 1:
             raise ValueError(step)
@@ -115,22 +115,22 @@ def _expression(steps: Sequence[str], symbols: Mapping[str, int]) -> Expression:
     return of(steps[-1])
 
 
-def _differ(gold: Expression, found: Expression, symbols: int) -> bool:
+def _differ(gold: Expression, predicted: Expression, symbols: int) -> bool:
     """Return whether two expressions certainly differ, by trying numbers: sympy may never finish."""
-    if _compares(gold) or _compares(found):
-        return _compares(gold) != _compares(found) or _is_comparison(gold) != _is_comparison(found)
+    if _compares(gold) or _compares(predicted):
+        return _compares(gold) != _compares(predicted) or _is_comparison(gold) != _is_comparison(predicted)
     for shift in (0.0, 0.31, 0.77):
         # Each symbol becomes a number between 1.1 and 2.
         numbers = [1.1 + (0.6180339887 * number + shift) % 0.9 for number in range(1, symbols + 1)]
         try:
-            wanted = _computed(gold, numbers)
+            gold_value = _computed(gold, numbers)
         except (ArithmeticError, TypeError):
             return False
         try:
-            value = _computed(found, numbers)
+            value = _computed(predicted, numbers)
         except (ArithmeticError, TypeError):
             return True
-        if not math.isclose(wanted.real, value.real, rel_tol=1e-6, abs_tol=1e-9):
+        if not math.isclose(gold_value.real, value.real, rel_tol=1e-6, abs_tol=1e-9):
             return True
     return False
 
@@ -158,12 +158,12 @@ def check_packages() -> None:
     require("sympy", "comparing FinQA programs needs", "programs")
 
 
-def _equal_when_simplified(gold: Expression, found: Expression, symbols: int) -> bool:
+def _equal_when_simplified(gold: Expression, predicted: Expression, symbols: int) -> bool:
     check_packages()
     import sympy
 
-    named = [sympy.Symbol(f"a{number}") for number in range(symbols)]
+    values = [sympy.Symbol(f"a{number}") for number in range(symbols)]
     try:
-        return bool(sympy.simplify(_computed(gold, named)) == sympy.simplify(_computed(found, named)))
+        return bool(sympy.simplify(_computed(gold, values)) == sympy.simplify(_computed(predicted, values)))
     except (*_FAILURES, ArithmeticError):
         return False

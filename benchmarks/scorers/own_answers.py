@@ -16,7 +16,7 @@ from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.table.amounts import Amount, plain_signs, read_amount
 from chameleon.table.dates import Span, read_date, read_span_of_time
 
-_AROUND = " \t\n.,;:!?\"'“”‘’`*()[]"
+_EDGE_MARKS = " \t\n.,;:!?\"'“”‘’`*()[]"
 _SEMICOLONS = re.compile(r"[;\n|]")
 _COMMAS = r",(?!\d{3}\b)(?:\s*and\b)?"
 _WORDS = tuple(map(re.compile, (_COMMAS, rf"{_COMMAS}|\band\b", r"\band\b")))  # of a list without semicolons
@@ -30,8 +30,8 @@ class ValueRule(Scorer):
     """Equal by value: texts without case and outer punctuation, numbers, dates, lists as sets."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        told = {key: problem.detail[key] for key in ("tolerance", "unit", "choices") if key in problem.detail}
-        return prediction is not None and same_answer(prediction, problem.gold, **told)
+        args = {key: problem.detail[key] for key in ("tolerance", "unit", "choices") if key in problem.detail}
+        return prediction is not None and same_answer(prediction, problem.gold, **args)
 
 
 class TextRule(OverlapRule):
@@ -51,11 +51,11 @@ def same_answer(
     and the letter of one of the `choices` is that choice. A remark in brackets after a number or a date may
     be left out, but not changed: 5 (Chelsea) is 5, not 5 (Arsenal).
     """
-    said, wanted = (
+    answers, golds = (
         [[_in_unit(_chosen(text, choices), unit) for text in texts] for texts in _lists(value)]
         for value in (answer, gold)
     )
-    return any(_same_set(one, each, tolerance) for each in wanted[:2] for one in said)
+    return any(_same_set(one, each, tolerance) for each in golds[:2] for one in answers)
 
 
 def read_tolerance(text: str) -> Amount | None:
@@ -65,12 +65,12 @@ def read_tolerance(text: str) -> Amount | None:
 
 def _lists(value: Any) -> Iterator[list[str]]:
     """Yield a value as it is, then split at semicolons and lines, then split more loosely."""
-    yield (whole := texts_of(value))
-    yield (cut := _parts(whole, _SEMICOLONS) or whole)
-    if len(cut) > 1:
-        yield [_BULLET.sub("", text, count=1) for text in cut]
+    yield (items := texts_of(value))
+    yield (parts := _parts(items, _SEMICOLONS) or items)
+    if len(parts) > 1:
+        yield [_BULLET.sub("", text, count=1) for text in parts]
     else:
-        yield from (_parts(whole, words) for words in _WORDS)
+        yield from (_parts(items, words) for words in _WORDS)
 
 
 def _parts(texts: Sequence[str], between: re.Pattern[str]) -> list[str]:
@@ -79,12 +79,12 @@ def _parts(texts: Sequence[str], between: re.Pattern[str]) -> list[str]:
 
 def _chosen(text: str, choices: Sequence[str]) -> str:
     """Return the choice with this text or letter: "B", "(b)" or "B. two"; else the text."""
-    bare, named = _bare(text), {_bare(choice): choice for choice in choices}
-    if bare not in named and (found := _LETTER.fullmatch(bare)):
-        place = ord(found[1]) - ord("a")
-        if place < len(choices) and found[2] in (None, _bare(choices[place])):
+    bare, by_text = _bare(text), {_bare(choice): choice for choice in choices}
+    if bare not in by_text and (match := _LETTER.fullmatch(bare)):
+        place = ord(match[1]) - ord("a")
+        if place < len(choices) and match[2] in (None, _bare(choices[place])):
             return choices[place]
-    return named.get(bare, text)
+    return by_text.get(bare, text)
 
 
 def _in_unit(text: str, unit: str) -> str:
@@ -92,8 +92,8 @@ def _in_unit(text: str, unit: str) -> str:
     text = text.strip()
     text = text.lstrip("*_`“” ").rstrip("*_`“” .,;:!?") or text
     figure = re.sub(rf"(?<![^\W\d_]){re.escape(unit)}$", "", text, flags=re.IGNORECASE).rstrip()
-    found = read_amount(figure)
-    if not unit or found is None or found.unit:
+    amount = read_amount(figure)
+    if not unit or amount is None or amount.unit:
         return text
     for name in (unit, unit.lower()):  # "Points" too
         measured = read_amount(f"{figure} {name}")
@@ -102,27 +102,27 @@ def _in_unit(text: str, unit: str) -> str:
     return figure
 
 
-def _same_set(said: Sequence[str], gold: Sequence[str], tolerance: str) -> bool:
+def _same_set(answers: Sequence[str], golds: Sequence[str], tolerance: str) -> bool:
     """Return whether each side's items are all in the other, and both have as many distinct ones."""
-    if len(set(map(_bare, said))) != len(set(map(_bare, gold))):
+    if len(set(map(_bare, answers))) != len(set(map(_bare, golds))):
         return False
-    return all(any(_same_value(one, each, tolerance) for one in said) for each in gold) and all(
-        any(_same_value(one, each, tolerance) for each in gold) for one in said
+    return all(any(_same_value(one, each, tolerance) for one in answers) for each in golds) and all(
+        any(_same_value(one, each, tolerance) for each in golds) for one in answers
     )
 
 
-def _same_value(said: str, gold: str, tolerance: str) -> bool:
+def _same_value(answer: str, gold: str, tolerance: str) -> bool:
     """Return whether two texts have the same value: an amount, a date, a duration, or a text."""
-    (said, remark), (gold, other) = _split(said), _split(gold)
-    if remark and other and not same_answer(remark, other):
+    (answer, remark), (gold, gold_remark) = _split(answer), _split(gold)
+    if remark and gold_remark and not same_answer(remark, gold_remark):
         return False
-    found, wanted = read_amount(said), read_amount(gold)
-    if found and wanted:
-        return _same_amount(found, wanted, _allowed(gold, wanted, tolerance))
-    if (days := _dates(said)) and (gold_days := _dates(gold)):
+    amount, gold_amount = read_amount(answer), read_amount(gold)
+    if amount and gold_amount:
+        return _same_amount(amount, gold_amount, _margin(gold, gold_amount, tolerance))
+    if (days := _dates(answer)) and (gold_days := _dates(gold)):
         return any(_same_date(one, each) for one in days for each in gold_days)
-    took = read_span_of_time(gold)
-    return _bare(said) == _bare(gold) or (took is not None and took == read_span_of_time(said))
+    duration = read_span_of_time(gold)
+    return _bare(answer) == _bare(gold) or (duration is not None and duration == read_span_of_time(answer))
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -133,24 +133,24 @@ def _split(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _same_amount(found: Amount, wanted: Amount, allowed: Fraction) -> bool:
-    are_measured = bool(found.unit and wanted.unit)
-    if are_measured and found.base != wanted.base:
+def _same_amount(amount: Amount, gold: Amount, margin: Fraction) -> bool:
+    are_measured = bool(amount.unit and gold.unit)
+    if are_measured and amount.base != gold.base:
         return False
-    mine = Fraction(found.per(wanted.factor) if are_measured else found.number)
-    other = Fraction(wanted.number)
-    if mine.denominator > 1 or other.denominator > 1:
-        allowed = max(allowed, min(abs(other), Fraction(1000)) * _NOISE)
-    return abs(mine - other) <= allowed
+    number = Fraction(amount.per(gold.factor) if are_measured else amount.number)
+    gold_number = Fraction(gold.number)
+    if number.denominator > 1 or gold_number.denominator > 1:
+        margin = max(margin, min(abs(gold_number), Fraction(1000)) * _NOISE)
+    return abs(number - gold_number) <= margin
 
 
-def _allowed(gold: str, wanted: Amount, tolerance: str) -> Fraction:
+def _margin(gold: str, amount: Amount, tolerance: str) -> Fraction:
     """Return how far a number may be from the gold one, in the gold one's unit; by default half a place."""
-    if given := read_tolerance(tolerance):
-        if given.base == "%":
-            return abs(Fraction(wanted.number) * Fraction(given.number)) / 100
-        return abs(Fraction(given.per(wanted.factor) if given.base == wanted.base else given.number))
-    zeros = re.sub(r"([eE][-+]?\d+)|\d", lambda found: found[1] or "0", plain_signs(gold))
+    if limit := read_tolerance(tolerance):
+        if limit.base == "%":
+            return abs(Fraction(amount.number) * Fraction(limit.number)) / 100
+        return abs(Fraction(limit.per(amount.factor) if limit.base == amount.base else limit.number))
+    zeros = re.sub(r"([eE][-+]?\d+)|\d", lambda match: match[1] or "0", plain_signs(gold))
     place = read_amount(re.sub(r"(\.0*)0", r"\g<1>1", zeros, count=1)) if "." in zeros else None
     return abs(Fraction(place.number)) / 2 if place else Fraction(0)
 
@@ -162,14 +162,14 @@ def _dates(text: str) -> set[Span]:
     return {span for span in spans if span and "(" not in text}
 
 
-def _same_date(said: Span, gold: Span) -> bool:
+def _same_date(span: Span, gold: Span) -> bool:
     """Return whether a date is the gold one; the time of day counts only if the gold one has one."""
-    pairs = zip(said, gold, strict=True)
+    pairs = zip(span, gold, strict=True)
     return all(a[:3] == b[:3] and (b.at in (None, dt.time()) or a.at == b.at) for a, b in pairs)
 
 
 def _bare(text: str) -> str:
     """Return a text as it is compared; one with only punctuation is kept."""
     folded = unicodedata.normalize("NFC", " ".join(plain_signs(text).casefold().split()))
-    bare = folded.strip(_AROUND) or folded
+    bare = folded.strip(_EDGE_MARKS) or folded
     return {"true": YES, "false": NO}.get(bare, bare)

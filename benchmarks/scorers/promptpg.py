@@ -87,9 +87,9 @@ def choice_letter(text: str) -> str | None:
     gives A, because the first letter may be followed by the rest of its word.
     """
     for pattern in _LETTER_PATTERNS:
-        found = re.search(pattern, text)
-        if found and found[1].upper() in _LETTERS:
-            return found[1].upper()
+        match = re.search(pattern, text)
+        if match and match[1].upper() in _LETTERS:
+            return match[1].upper()
     return None
 
 

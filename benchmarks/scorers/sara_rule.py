@@ -16,7 +16,7 @@ from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 
 ENTAILMENT, CONTRADICTION = "Entailment", "Contradiction"
 LABELS = (ENTAILMENT, CONTRADICTION)
-_SHARE, _LEAST = 0.1, 5000.0
+_TOLERANCE, _MIN_DOLLARS = 0.1, 5000.0
 _AMOUNT = re.compile(r"[-–]?\s*(?:US)?\$?\s*(?P<number>[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)\s*(?:dollars)?\.?")
 _NEGATIVE = re.compile(r"\s*[-–]")
 _LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")
@@ -29,10 +29,10 @@ def dollars(value: Any) -> float | None:
             return float(value) if math.isfinite(value) else None
         except OverflowError:
             return None
-    found = _AMOUNT.fullmatch(value.strip().strip("*")) if isinstance(value, str) else None
-    if found is None:
+    match = _AMOUNT.fullmatch(value.strip().strip("*")) if isinstance(value, str) else None
+    if match is None:
         return None
-    number = float(found["number"].replace(",", ""))
+    number = float(match["number"].replace(",", ""))
     return None if math.isinf(number) else -number if _NEGATIVE.match(value.strip("* ")) else number
 
 
@@ -45,8 +45,8 @@ class StatutoryRule(Scorer):
         prediction, gold = single(prediction), dollars(problem.gold)
         if gold is None:
             return verdict_of(prediction) == (YES if problem.gold == ENTAILMENT else NO)
-        said = dollars(prediction)
-        return said is not None and abs(said - gold) / max(_SHARE * gold, _LEAST) < self.most
+        amount = dollars(prediction)
+        return amount is not None and abs(amount - gold) / max(_TOLERANCE * gold, _MIN_DOLLARS) < self.most
 
 
 class HingeRule(StatutoryRule):
@@ -66,13 +66,13 @@ class LegalbenchRule(GradedScorer):
         Oddities of the metric: commas and dots are deleted before the first run of digits is read, so
         "$1,234.00" is 123,400; a tenth of a dollar is added to the gold amount, and $0 is never right.
         """
-        said, gold = text_of(prediction), dollars(problem.gold)
+        text, gold = text_of(prediction), dollars(problem.gold)
         if gold is None:
-            return _normalised(said) == _normalised(problem.gold)
-        digits = re.search(r"[0-9]+", said.replace(",", "").replace(".", ""))
+            return _normalised(text) == _normalised(problem.gold)
+        digits = re.search(r"[0-9]+", text.replace(",", "").replace(".", ""))
         if digits is None or len(digits[0]) > 300:
             return False
-        return abs(float(digits[0]) / (gold + 0.1) - 1) < _SHARE
+        return abs(float(digits[0]) / (gold + 0.1) - 1) < _TOLERANCE
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         """Count the case by its kind, and whether it is right."""
@@ -98,8 +98,8 @@ class GptStatutesRule(GradedScorer):
         such as "it does not entail but contradicts".
         """
         if problem.gold not in LABELS:
-            found = _LAST_AMOUNT.search(text)
-            return None if found is None else float(found[1].replace(",", ""))
+            match = _LAST_AMOUNT.search(text)
+            return None if match is None else float(match[1].replace(",", ""))
         low = text.lower()
         entails, contradicts = "entail" in low, "contradict" in low
         return None if entails == contradicts else ENTAILMENT if entails else CONTRADICTION

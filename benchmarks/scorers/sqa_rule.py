@@ -12,7 +12,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.table import Table
 
-_MOST = 10**9  # rows or columns: Python does not write integers of thousands of digits
+_MAX_INDEX = 10**9  # rows or columns: Python does not write integers of thousands of digits
 _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 
 
@@ -35,8 +35,8 @@ class CellRule(Scorer):
         gold = required(problem, "coordinates", reason, "The scorer tablerag compares texts.")
         if prediction is None:
             return False
-        said = coordinates(prediction)
-        return set(gold) == (_looked_up(prediction, problem) if said is None else said)
+        cells = coordinates(prediction)
+        return set(gold) == (_looked_up(prediction, problem) if cells is None else cells)
 
 
 def coordinates(value: Any) -> set[str] | None:
@@ -45,15 +45,15 @@ def coordinates(value: Any) -> set[str] | None:
         value = literal_texts(value)
     if not isinstance(value, list | tuple):
         return None
-    named = {_coordinate(item) for item in value}
-    return None if None in named else {each for each in named if each is not None}
+    cells = {_coordinate(item) for item in value}
+    return None if None in cells else {each for each in cells if each is not None}
 
 
 def _coordinate(item: Any) -> str | None:
     if isinstance(item, str):
         return item if _COORDINATE.fullmatch(item) else None
     is_pair = isinstance(item, list | tuple) and len(item) == 2
-    if is_pair and all(type(part) is int and abs(part) < _MOST for part in item):
+    if is_pair and all(type(part) is int and abs(part) < _MAX_INDEX for part in item):
         return f"({item[0]}, {item[1]})"
     return None
 

@@ -35,11 +35,11 @@ def f1(said: str, gold: str) -> float:
 
     If a side has no words it is 1 if both have none, else 0.
     """
-    words, wanted = normalised(said).split(), normalised(gold).split()
-    if not (words and wanted):
-        return float(words == wanted)
-    common = (Counter(words) & Counter(wanted)).total()
-    return 2 * common / (len(words) + len(wanted))
+    words, gold_words = normalised(said).split(), normalised(gold).split()
+    if not (words and gold_words):
+        return float(words == gold_words)
+    common = (Counter(words) & Counter(gold_words)).total()
+    return 2 * common / (len(words) + len(gold_words))
 
 
 class ExactAndF1(GradedScorer):
@@ -51,8 +51,8 @@ class ExactAndF1(GradedScorer):
         """Return exact match and F1 from 0 to 1, both 0 for None; a list is joined with commas."""
         if prediction is None:
             return dict.fromkeys(self.figures, 0.0)
-        said = text_of(prediction)
-        return {"EM": float(same_text(said, problem.gold)), "F1": f1(said, problem.gold)}
+        text = text_of(prediction)
+        return {"EM": float(same_text(text, problem.gold)), "F1": f1(text, problem.gold)}
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
         return {name: 100 * sums[name] / n for name in self.figures}

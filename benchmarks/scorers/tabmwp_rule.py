@@ -16,7 +16,7 @@ from chameleon.benchmarks.scorers.predictions import NO, YES
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer, ValueScorer
 
-_STATED = re.compile(r"The answer is (?P<answer>(?s:.+))[^\n]$")
+_STATED_ANSWER = re.compile(r"The answer is (?P<answer>(?s:.+))[^\n]$")
 # Errors of comparing or writing arbitrary values; the rules count them as "not equal".
 UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError)
 
@@ -36,8 +36,8 @@ class ChameleonRule(Scorer):
 
     def from_output(self, text: str, problem: Problem) -> Any:
         """Return the text after "The answer is", else all of it; as a float if possible."""
-        stated = stated_answer(text)
-        return floatify(text if stated is None else stated)
+        answer = stated_answer(text)
+        return floatify(text if answer is None else answer)
 
     def from_value(self, value: Any, problem: Problem) -> Any:
         return floatify(value)
@@ -45,10 +45,10 @@ class ChameleonRule(Scorer):
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Compare texts ignoring case, anything else by `agrees`. Raises `InputError` for unknown choices."""
         gold = typed_gold(problem)
-        said = normalise(prediction, known_choices(problem), problem.detail.get("unit"))
-        if isinstance(said, str) and isinstance(gold, str):
-            return said.strip().lower() == gold.strip().lower()
-        return agrees(said, gold)
+        answer = normalise(prediction, known_choices(problem), problem.detail.get("unit"))
+        if isinstance(answer, str) and isinstance(gold, str):
+            return answer.strip().lower() == gold.strip().lower()
+        return agrees(answer, gold)
 
 
 def stated_answer(text: str) -> str | None:
@@ -57,8 +57,8 @@ def stated_answer(text: str) -> str | None:
     Oddities of the metric: the last character is always dropped ("The answer is 18" yields "1"), the answer
     spans lines, and the case of "The" counts.
     """
-    found = _STATED.search(text)
-    return found["answer"].strip() if found else None
+    match = _STATED_ANSWER.search(text)
+    return match["answer"].strip() if match else None
 
 
 def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
@@ -107,8 +107,8 @@ def similarity(first: str, second: str) -> float:
         return 2.0
     if " " not in first and " " not in second:
         return 0.0
-    words, others = first.split(" "), second.split(" ")
-    return len(set(words) & set(others)) / max(len(words), len(others))
+    words, second_words = first.split(" "), second.split(" ")
+    return len(set(words) & set(second_words)) / max(len(words), len(second_words))
 
 
 def most_similar(text: str, choices: Sequence[str]) -> str:

@@ -30,9 +30,9 @@ class OverlapRule(GradedScorer):
 
         Both texts are stripped; a list is joined with commas. Raises `MissingPackage`.
         """
-        said, reference = text_of(prediction).strip(), problem.gold.strip()
-        rouge = _rouge(self.stemming).score(reference, said)
-        counts = _bleu().sentence_score(said, [reference])
+        text, reference = text_of(prediction).strip(), problem.gold.strip()
+        rouge = _rouge(self.stemming).score(reference, text)
+        counts = _bleu().sentence_score(text, [reference])
         return {
             **{name: float(rouge[key].fmeasure) for name, key in _ROUGE.items()},
             **{f"matches {order}": float(counts.counts[order - 1]) for order in _ORDERS},

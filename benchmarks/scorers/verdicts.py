@@ -36,8 +36,8 @@ class StrictVerdictRule(Scorer):
         if prediction is None:
             return False
         responses = list(prediction) if isinstance(prediction, list | tuple) else [prediction]
-        said = self.chosen([text_of(each).strip() for each in responses]) if responses else ""
-        return bool({"true": YES, "false": NO}.get(said.lower(), said.lower()) == problem.gold)
+        verdict = self.chosen([text_of(each).strip() for each in responses]) if responses else ""
+        return bool({"true": YES, "false": NO}.get(verdict.lower(), verdict.lower()) == problem.gold)
 
     def chosen(self, responses: Sequence[str]) -> str:
         """Return the response that counts: the first, which is the most confident one."""
@@ -84,8 +84,8 @@ class TableragLabelRule(Scorer):
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction, as a text, has the label; evidence is ignored."""
-        said = prediction.get("label") if isinstance(prediction, Mapping) else prediction
-        return said is not None and label_in(text_of(said)) == _LABELS[problem.gold]
+        label = prediction.get("label") if isinstance(prediction, Mapping) else prediction
+        return label is not None and label_in(text_of(label)) == _LABELS[problem.gold]
 
 
 def label_in(text: str) -> str:

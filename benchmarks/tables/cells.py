@@ -12,8 +12,8 @@ from chameleon.benchmarks.scorers.predictions import text_of
 from chameleon.evaluation.benchmark import Cell, Problem
 from chameleon.table import Table
 
-_LEAST_PART = 4  # characters: shorter texts are inside too many cells by chance
-_Placed = Sequence[tuple[str, Cell]]
+_MIN_PART_CHARS = 4  # characters: shorter texts are inside too many cells by chance
+_CellTexts = Sequence[tuple[str, Cell]]
 
 
 def cells_of(answer: Any, table: Table) -> list[Cell] | None:
@@ -24,13 +24,13 @@ def cells_of(answer: Any, table: Table) -> list[Cell] | None:
     matching cells are used, else the first ones of the table, row by row. A repeated item needs two cells. An
     empty text matches no cell.
     """
-    placed, width = _placed(table), len(table.header)
-    pools = [*(placed[column::width] for column in range(width)), placed]
+    cell_texts, width = _cell_texts(table), len(table.header)
+    pools = [*(cell_texts[column::width] for column in range(width)), cell_texts]
     for items in _items(answer):
-        wanted = [_plain(item) for item in items]
+        texts = [_plain(item) for item in items]
         for pool in pools:
-            if found := _taken(wanted, pool):
-                return found
+            if cells := _take(texts, pool):
+                return cells
     return None
 
 
@@ -43,9 +43,9 @@ def cells_with(texts: Sequence[str], problem: Problem) -> list[frozenset[Cell]] 
     """
     if (table := problem.input.get("table")) is None:
         return None
-    placed = _placed(table)
-    found = [_having(_plain(text), placed) for text in texts]
-    return found if found and all(found) else None
+    cell_texts = _cell_texts(table)
+    matches = [_matching_cells(_plain(text), cell_texts) for text in texts]
+    return matches if matches and all(matches) else None
 
 
 def literal_texts(literal: str) -> list[str] | None:
@@ -57,7 +57,7 @@ def literal_texts(literal: str) -> list[str] | None:
     return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
 
 
-def _placed(table: Table) -> _Placed:
+def _cell_texts(table: Table) -> _CellTexts:
     """Return the texts of all cells with their places, row by row."""
     return [
         (_plain(cell), (number, column))
@@ -66,23 +66,23 @@ def _placed(table: Table) -> _Placed:
     ]
 
 
-def _taken(wanted: Sequence[str], placed: _Placed) -> list[Cell] | None:
-    """Take for each wanted text the first free cell with the same text; None if one is missing."""
+def _take(texts: Sequence[str], pool: _CellTexts) -> list[Cell] | None:
+    """Take for each text the first free cell with the same text; None if one is missing."""
     free: defaultdict[str, list[Cell]] = defaultdict(list)
-    for text, place in reversed(placed):
+    for text, place in reversed(pool):
         free[text].append(place)
     try:
-        return [free[text].pop() for text in wanted]
+        return [free[text].pop() for text in texts]
     except IndexError:
         return None
 
 
-def _having(wanted: str, placed: _Placed) -> frozenset[Cell]:
-    same = frozenset(place for text, place in placed if wanted and text == wanted)
-    if same or len(wanted) < _LEAST_PART:
-        return same
-    within = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
-    return frozenset(place for text, place in placed if within.search(text))
+def _matching_cells(target: str, cell_texts: _CellTexts) -> frozenset[Cell]:
+    matches = frozenset(place for text, place in cell_texts if target and text == target)
+    if matches or len(target) < _MIN_PART_CHARS:
+        return matches
+    pattern = re.compile(rf"(?<!\w){re.escape(target)}(?!\w)")
+    return frozenset(place for text, place in cell_texts if pattern.search(text))
 
 
 def _items(answer: Any) -> Iterator[list[str]]:

@@ -47,13 +47,13 @@ class TableBenchmark(Benchmark):
         """Return the problem in a row with its table, if known. Raises `InputError`."""
         id = self.required_id(row)
         table_id = str(row.get("table_id") or id)
-        known = row["table"] if isinstance(row.get("table"), Mapping) else tables.get(table_id)
+        data = row["table"] if isinstance(row.get("table"), Mapping) else tables.get(table_id)
         input: dict[str, Any] = {}
-        if known is not None:
-            table, size = self._read(table_id, known)
+        if data is not None:
+            table, size = self._read(table_id, data)
             table = table if table.caption else table.with_caption(str(row.get("caption") or ""))
             input = {"question": text_in(row, self.question_key), "table": table}
-            input |= {"passages": known["passages"]} if "passages" in known else {}
+            input |= {"passages": data["passages"]} if "passages" in data else {}
             columns = (*columns, size)
         return Problem(id, input, gold, columns=tuple(columns), detail=detail)
 
@@ -71,20 +71,20 @@ class TableBenchmark(Benchmark):
             return ()
         chain = state.cache.get("chain", ())
         links = chain if isinstance(chain, Sequence) and not isinstance(chain, str) else ()
-        kept = sum(isinstance(link, Mapping) and "refused" not in link for link in links)
-        return (CHAINS[min(kept, LONGEST_CHAIN + 1)],)
+        count = sum(isinstance(link, Mapping) and "refused" not in link for link in links)
+        return (CHAINS[min(count, LONGEST_CHAIN + 1)],)
 
     def _read(self, id: str, row: Row) -> tuple[Table, str]:
         """Return the table in a row and its size, read once for all problems about it."""
-        known = self._known.get(id)
-        if known is None or known[0] is not row:
+        entry = self._known.get(id)
+        if entry is None or entry[0] is not row:
             lines, rows = row.get("lines"), row.get("rows")
             lines = [row.get("header"), *rows] if isinstance(rows, list) else lines
             table = table_of(lines, str(row.get("caption") or ""))
             tokens = estimated_tokens(to_text(table))  # the paper does not define how it measures tables
             size = SIZES[0] if tokens < 2_000 else SIZES[1] if tokens <= 4_000 else SIZES[2]
-            known = self._known[id] = (row, table, size)
-        return known[1:]
+            entry = self._known[id] = (row, table, size)
+        return entry[1:]
 
 
 class TableFolder(UserDict[str, Any]):
@@ -134,8 +134,8 @@ def texts_in(row: Row, *keys: str, default: list[str] | None = None) -> list[str
 
 def wrong(row: Row, key: str, expected: str) -> InputError:
     """Return the error for a key of a row that is missing or holds something else."""
-    found = f"is {row[key]!r:.80}" if key in row else "is missing"
-    return InputError(f'the key "{key}" {found}, and should be {expected}')
+    fault = f"is {row[key]!r:.80}" if key in row else "is missing"
+    return InputError(f'the key "{key}" {fault}, and should be {expected}')
 
 
 def read_csv(file: Path, **form: Any) -> list[list[str]]:

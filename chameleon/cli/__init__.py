@@ -49,11 +49,11 @@ def main() -> None:
         show_traceback(error)
         lack = lack_of(error)
         complain(str(lack.at(error.where) if lack else in_options(error)))
-    except Interrupted as ended:
-        print(f"chameleon: {ended.word}", file=sys.stderr, flush=True)
+    except Interrupted as stop:
+        print(f"chameleon: {stop.word}", file=sys.stderr, flush=True)
         if (servers := sys.modules.get("chameleon.interop.mcp_pipes")) is not None:
             servers.end_servers()
-        os._exit(ended.code)  # threads that wait for a model must not hold the terminal
+        os._exit(stop.code)  # threads that wait for a model must not hold the terminal
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)

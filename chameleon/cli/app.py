@@ -50,18 +50,18 @@ def command(
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
     """Return the app with the one command that is named, else with all of them: each takes time."""
-    named = COMMANDS.keys() & arguments[:1] or COMMANDS
+    names = COMMANDS.keys() & arguments[:1] or COMMANDS
     app = typer.Typer(
         name="chameleon",
         help="Compose tools to answer questions over tables, pictures and texts: a planner picks modules, "
         "an executor runs them.",
         no_args_is_help=True,
-        add_completion=named is COMMANDS,
+        add_completion=names is COMMANDS,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(main)
-    for name in (each for each in COMMANDS if each in named):
+    for name in (each for each in COMMANDS if each in names):
         panel, runs = PLACES[name]
         app.command(name, rich_help_panel=panel, hidden=panel == HIDDEN)(shared.spread(COMMANDS[name], runs))
     return app
@@ -83,8 +83,8 @@ def settings() -> Settings | None:
     return Settings.load(file, COMMANDS)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(value: bool) -> None:
+    if value:
         from importlib import metadata
 
         typer.echo(f"chameleon-compose {metadata.version('chameleon-compose')}")

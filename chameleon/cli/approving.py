@@ -46,8 +46,8 @@ def answer_in(log: Path, *, yes: bool, no: bool) -> int:
             what = "approvals cannot be signed: the key cannot be saved"
             raise InputError(what, where=str(config_dir()), hint=hint)
         conversation.append(state.answer_approval("yes" if answer else "no", "chameleon approve"))
-    done = "Approved" if answer else "Not approved"
-    echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))
+    verdict = "Approved" if answer else "Not approved"
+    echo(harmless(f"{verdict}: {', '.join(step.module for step in steps)}"))
     echo(harmless(f"Go on with the command that began the run, and --log {log}"))
     return 0
 
@@ -85,7 +85,7 @@ def confirm(steps: tuple[Step, ...], state: State) -> bool | None:
     while True:
         if not (line := asked(f"Run {what}? {more}[y]es, [n]o, [l]ater: ")):
             return None
-        if (given := line.strip()) in _ANSWERS:
-            return _ANSWERS[given]
-        if given in ("s", "show"):
+        if (reply := line.strip()) in _ANSWERS:
+            return _ANSWERS[reply]
+        if reply in ("s", "show"):
             _show(steps, state, whole=True)

@@ -33,8 +33,8 @@ from chameleon.text import one_line
 from chameleon.values import to_json
 
 _MAX_LINE_CHARS = 400
-_OF_STEPS = ("module", "args", "output", "error", "seconds", "dropped")
-_OPTIONAL = ("notes", "planned", "waiting", "dropped")
+_STEP_KEYS = ("module", "args", "output", "error", "seconds", "dropped")
+_OPTIONAL_KEYS = ("notes", "planned", "waiting", "dropped")
 EXIT_CODES = {"answered": 0, "running": 0, "failed": 1, "budget": 1, "declined": 3, "waiting": EXIT_WAITS}
 
 
@@ -128,7 +128,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
     error = state.ended.error if state.ended else None
     planned = [step.to_json() for plan in state.plans if not plan.refused for step in plan.steps]
     cached = {"answered": "sources", "declined": "nearest"}.get(state.status, "")
-    found = {
+    data = {
         "answer": to_json(state.answer),
         "reading": (state.reading or None) if state.status == "answered" else None,
         cached: to_json(state.cache.get(cached)),
@@ -145,17 +145,17 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "usage": state.usage.to_json(),
         "error": error.to_json() if error else None,
     }
-    return {key: value for key, value in found.items() if value or key not in (*_OPTIONAL, cached)}
+    return {key: value for key, value in data.items() if value or key not in (*_OPTIONAL_KEYS, cached)}
 
 
 def _steps(state: State) -> list[dict[str, Any]]:
     """Return what each step did, with nested steps but without prompts, which are in the event log."""
     steps = []
     for number, record in enumerate(state.history):
-        written = event_to_json(record)
+        data = event_to_json(record)
         within = State.fold(state.within.get(number, ()))
         usage = sum((call.usage for call in record.calls), within.usage)
-        step = {key: written[key] for key in _OF_STEPS if key in written}
+        step = {key: data[key] for key in _STEP_KEYS if key in data}
         step |= {"steps": _steps(within)} if number in state.within else {}
         steps.append({**step, "usage": usage.to_json()})
     return steps

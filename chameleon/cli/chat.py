@@ -35,9 +35,9 @@ _HELP = (
     "A line is a question, and may refer to those before it. /table shows the current table, /history "
     "the questions and answers; /exit or Ctrl-D leaves, Ctrl-C stops an answer."
 )
-_SHOWN, _LONGEST = 5, 200  # turns, and characters of each text, when a conversation resumes
-_OF_A_TURN = ("question", HISTORY)
-_STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
+_MAX_TURNS, _MAX_CHARS = 5, 200  # turns, and characters of each text, when a conversation resumes
+_TURN_KEYS = ("question", HISTORY)
+_STOP_EVENT = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
 def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> int:
@@ -45,20 +45,20 @@ def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> i
     for name, sources in given.files.items():
         if STANDARD_INPUT in sources:
             raise typer.BadParameter("standard input holds the questions: give a file", param_hint=name)
-    with ExitStack() as kept:
-        traces = kept.enter_context(receiver(run))
-        log = kept.enter_context(ConversationLog(run.log)) if run.log is not None else None
-        begun = log.first if log is not None else None
-        before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
-        inventory = inventory or (begun.inventory if begun else None)
-        taken = {each.name: getattr(given, each.name) for each in fields(given) if each.init}
-        question = checked(QuestionOptions(**taken, question="?", inventory=inventory))
-        setup = prepare(question, run.approve, kept, begun.settings if begun else {})
-        new = {k: v for k, v in setup.given.items() if k not in _OF_A_TURN and v is not None}
-        chat = Chat(setup.executor, before | new, log, run, traces)
-        if begun is not None:
-            chat.check_same(begun)
-            chat.first = begun
+    with ExitStack() as close:
+        traces = close.enter_context(receiver(run))
+        log = close.enter_context(ConversationLog(run.log)) if run.log is not None else None
+        started = log.first if log is not None else None
+        old = {k: v for k, v in started.input.items() if k not in _TURN_KEYS} if started else {}
+        inventory = inventory or (started.inventory if started else None)
+        options = {each.name: getattr(given, each.name) for each in fields(given) if each.init}
+        question = checked(QuestionOptions(**options, question="?", inventory=inventory))
+        setup = prepare(question, run.approve, close, started.settings if started else {})
+        new = {k: v for k, v in setup.given.items() if k not in _TURN_KEYS and v is not None}
+        chat = Chat(setup.executor, old | new, log, run, traces)
+        if started is not None:
+            chat.check_same(started)
+            chat.first = started
         say(f"Runs {harmless(setup.why)}.")
         chat.go_on()
         for line in () if chat.waits else _lines():
@@ -114,10 +114,10 @@ class Chat:
 
     def check_same(self, begun: RunStarted) -> None:
         """Raise `LogError` if inventory, prompts, files or input differ from the log."""
-        own = {key: value for key, value in begun.input.items() if key in _OF_A_TURN}
-        given = self.executor.inventory.check_input({**self.given, **own})
-        settings = {**self.executor.settings, **files_of(self.executor.inventory, given)}
-        check_same(State.fold([begun]), self.executor.inventory, given, settings)
+        turn = {key: value for key, value in begun.input.items() if key in _TURN_KEYS}
+        inputs = self.executor.inventory.check_input({**self.given, **turn})
+        settings = {**self.executor.settings, **files_of(self.executor.inventory, inputs)}
+        check_same(State.fold([begun]), self.executor.inventory, inputs, settings)
 
     def go_on(self) -> None:
         """Show the last turns of the log, and answer its last question if that is unanswered."""
@@ -127,11 +127,11 @@ class Chat:
         if turns := self.log.turns:
             self.turns = list(turns)
             say(f"Goes on with {self.log.path}, after {counted(len(turns), 'question')}.")
-            self._tell(turns[-_SHOWN:])
+            self._show(turns[-_MAX_TURNS:])
         if unfinished is not None and unfinished.started is not None:
-            given = unfinished.started.input
-            say(f"The last question was left unanswered: {one_line(str(given.get('question')), _LONGEST)}")
-            self.answer(given)
+            inputs = unfinished.started.input
+            say(f"The last question was left unanswered: {one_line(str(inputs.get('question')), _MAX_CHARS)}")
+            self.answer(inputs)
 
     def take(self, line: str) -> bool:
         """Answer a line: a question or a command. Return whether the conversation continues."""
@@ -142,7 +142,7 @@ class Chat:
             table = self.next_input("?").get("table")
             echo(to_terminal(table, page_width()) if isinstance(table, Table) else "There is no table.")
         elif name == "/history":
-            self._tell(self.turns)
+            self._show(self.turns)
         elif line[0] == "/":
             say(_HELP if name == "/help" else f"There is no command {name}. {_HELP}")
         else:
@@ -168,7 +168,7 @@ class Chat:
             raise
         except Interrupted:
             say("")
-            state = self._stopped(page.state)
+            state = self._after_stop(page.state)
         except InputError as problem:
             say(f"chameleon: {one_line(str(in_options(problem)), 400)}")
             return
@@ -199,21 +199,21 @@ class Chat:
             id = conversation_id(self.first)
         self.traces.event(event, conversation=id)
 
-    def _stopped(self, state: State) -> State:
+    def _after_stop(self, state: State) -> State:
         """End the run that Ctrl-C stopped, in the state of its log, if any."""
         if self.log is not None:
             self.log.reopen()
             state = self.log.unfinished or next(reversed(self.log.turns), state)
         if state.started is not None and state.ended is None:
             if self.log is not None:
-                self.log.append(_STOPPED)
-            self._send(_STOPPED)
-            state = state.after(_STOPPED)
+                self.log.append(_STOP_EVENT)
+            self._send(_STOP_EVENT)
+            state = state.after(_STOP_EVENT)
         return state
 
     @staticmethod
-    def _tell(turns: Sequence[State]) -> None:
+    def _show(turns: Sequence[State]) -> None:
         for turn in turns:
             question = turn.started.input.get("question", "") if turn.started else ""
             answer = answer_in_text(turn.answer) if turn.status == "answered" else f"({turn.status})"
-            echo(f"> {one_line(str(question), _LONGEST)}\n{one_line(answer, _LONGEST)}", err=True)
+            echo(f"> {one_line(str(question), _MAX_CHARS)}\n{one_line(answer, _MAX_CHARS)}", err=True)

@@ -22,9 +22,9 @@ from chameleon.run.executor import Executor
 from chameleon.sandbox import importable
 from chameleon.text import counted, harmless, one_line, redact
 
-_CARD = "card"
-_LABELS = {"llm": "A run still needs a model", _CARD: "Note"}
-_LOOK = "Only to read it: check --no-import."
+_CARD_PART = "card"
+_LABELS = {"llm": "A run still needs a model", _CARD_PART: "Note"}
+_HINT = "Only to read it: check --no-import."
 
 
 def check_inventory(
@@ -48,7 +48,7 @@ def check_inventory(
         with suppress(InventoryError):  # reported below, with its place
             code = own_code(source)
         if code:
-            warning = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
+            warning = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_HINT}"
             echo(warning, err=as_json)
         loaded = Inventory.read(source)
     except ChameleonError as problem:
@@ -56,10 +56,10 @@ def check_inventory(
             echo_json({"inventory": inventory, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
         raise
     models, lack = _models(loaded, model) if loaded.needs_model else ("", None)
-    found = [*loaded.obstacles(), *([lack] if lack else []), *_notes(loaded)]
-    for each in found:
+    obstacles = [*loaded.obstacles(), *([lack] if lack else []), *_notes(loaded)]
+    for each in obstacles:
         in_options(each.error)
-    stopping = [each for each in found if each.stops]
+    stopping = [each for each in obstacles if each.stops]
     if as_json:
         echo_json(
             {
@@ -69,11 +69,11 @@ def check_inventory(
                 "modules": [card.name for card in loaded.cards],
                 "needs_model": loaded.needs_model,
                 "model": models.partition(",")[0] or None,
-                "lacks": [each.to_json() for each in found],
+                "lacks": [each.to_json() for each in obstacles],
             }
         )
     else:
-        _show(loaded, models, found)
+        _show(loaded, models, obstacles)
     for each in stopping:
         say(f"chameleon: {harmless(str(each.error))}")
     return int(bool(stopping))
@@ -135,12 +135,12 @@ def _notes(inventory: Inventory) -> Iterator[Obstacle]:
             hint = f"Write {'`about:` in its file' if is_nested else 'its docstring'}, or a `description:`."
             what = f"the planning model sees only the name of {card.name}"
             where = inventory.place(("modules", card.name))
-            yield Obstacle(_CARD, InventoryError(what, hint=hint, where=where), stops=False)
+            yield Obstacle(_CARD_PART, InventoryError(what, hint=hint, where=where), stops=False)
 
 
-def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
-    lacking = ", except for the notes below" if found else ""
-    verdict = "cannot run here" if any(each.stops for each in found) else f"is fine{lacking}"
+def _show(inventory: Inventory, models: str, obstacles: Sequence[Obstacle]) -> None:
+    caveat = ", except for the notes below" if obstacles else ""
+    verdict = "cannot run here" if any(each.stops for each in obstacles) else f"is fine{caveat}"
     asks = "asks a model" if inventory.needs_model else "asks no model"
     echo(f"{harmless(inventory.name)} {verdict}: {counted(len(inventory.cards), 'module')}, it {asks}.")
     if models:
@@ -157,7 +157,7 @@ def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
             echo(f"      {', '.join(limits)}")
         for name, note in card.notes.items():
             echo(f"      {name}: {note}")
-    for each in found:
+    for each in obstacles:
         if not each.stops:
             label = f"Will be done without {each.module}" if each.module else _LABELS[each.part]
             what = each.error.what.partition(" cannot run here: ")[2] or each.error.what

@@ -259,13 +259,10 @@ class GridRun:
         """Print the arms' figures in one table, and keep them in the folder of --out, if given."""
         out = self.options.out
         data, problems = next(iter(self.asked.values()))
-        about: dict[str, Any] = {
-            "grid": self.grid.name,
-            "inventory": self.grid.inventory,
-            "benchmark": data.benchmark.name,
-        }
-        about |= {"scorer": data.scorer, "data": {"name": data.path.name, "sha256": data.file.sha256}}
-        table = ArmTable(figures, {**about, "problems": len(problems), "model": self.options.model})
+        about: dict[str, Any] = {"grid": self.grid.name, "inventory": self.grid.inventory}
+        about |= {"benchmark": data.benchmark.name, "scorer": data.scorer}
+        about |= {"data": {"name": data.path.name, "sha256": data.file.sha256}, "problems": len(problems)}
+        table = ArmTable(figures, {**about, "model": self.options.model})
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)

@@ -49,8 +49,8 @@ def examine(*, as_json: bool) -> None:
         if requirement := _REQUIREMENT.match(line):
             name, extra = requirement.groups()
             packages.setdefault(extra, {})[name] = versions_of(name).get(name)
-    given = sorted((name, value) for name, value in os.environ.items() if value.strip())
-    found: dict[str, Any] = {
+    variables = sorted((name, value) for name, value in os.environ.items() if value.strip())
+    report: dict[str, Any] = {
         "chameleon": metadata.version(_PACKAGE),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
@@ -63,10 +63,10 @@ def examine(*, as_json: bool) -> None:
                 "value": redact(value),
                 "sets": VARIABLES.get(name) or _NO_VARIABLE + nearest(name, VARIABLES),
             }
-            for name, value in given
+            for name, value in variables
             if name.startswith("CHAMELEON_")
         },
-        "keys": [name for name, _ in given if name.endswith("_API_KEY")],
+        "keys": [name for name, _ in variables if name.endswith("_API_KEY")],
         "store": _store(),
         "packages": packages,
         **{name: _automatic(module, key) for name, (module, key, _) in _AUTOMATIC.items()},
@@ -74,24 +74,24 @@ def examine(*, as_json: bool) -> None:
         "sandbox": _sandbox(),
     }
     if as_json:
-        echo_json(found)
+        echo_json(report)
         return
-    echo(f"{_PACKAGE} {found['chameleon']}, Python {found['python']}, {found['platform']}")
-    echo(f"Model: {harmless(found['model'])}")
-    if server := found["server"]:
+    echo(f"{_PACKAGE} {report['chameleon']}, Python {report['python']}, {report['platform']}")
+    echo(f"Model: {harmless(report['model'])}")
+    if server := report["server"]:
         echo(f"  {', '.join(f'{key}: {harmless(str(value))}' for key, value in server.items())}")
     if fault:
         echo(f"Settings: {harmless(fault)}")
     else:
         sets = ", ".join(f"{key} = {written(value)}" for key, value in settings.data.items()) or "nothing"
-        shown = f"{settings.path} sets {sets}" if settings.path else f"there is no {SETTINGS}"
+        text = f"{settings.path} sets {sets}" if settings.path else f"there is no {SETTINGS}"
         if keys := {key for each in settings.ignored.values() for key in each}:
-            shown += f" (does not set: {', '.join(sorted(keys))})"
-        echo(f"Settings: {harmless(shown)}")
-    for name, each in found["variables"].items():
+            text += f" (does not set: {', '.join(sorted(keys))})"
+        echo(f"Settings: {harmless(text)}")
+    for name, each in report["variables"].items():
         echo(f"  {name}={harmless(each['value'])}  {harmless(each['sets'])}")
-    echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
-    echo(f"Response store: {harmless(found['store'])}")
+    echo(f"Keys set: {', '.join(report['keys']) or 'none'}")
+    echo(f"Response store: {harmless(report['store'])}")
     echo("Extras:")
     width = max(map(len, packages))
     for extra, versions in packages.items():
@@ -100,24 +100,24 @@ def examine(*, as_json: bool) -> None:
         state = have if not missing else f"missing {', '.join(missing)}: pip install {' '.join(missing)}"
         echo(f"  {extra:{width}} {state}")
     for name, (*_, label) in _AUTOMATIC.items():
-        echo(f"{label}: {harmless(found[name]['takes'] or 'none: ' + found[name]['lacks'])}")
-    echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
-    echo(f"Sandbox: {found['sandbox']['text']}")
+        echo(f"{label}: {harmless(report[name]['takes'] or 'none: ' + report[name]['lacks'])}")
+    echo(f"Embeddings for large inventories, by default: {report['embeddings']}")
+    echo(f"Sandbox: {report['sandbox']['text']}")
 
 
 def print_sandbox(*, as_json: bool) -> None:
     """Print the sandbox's guarantees, or why it cannot run."""
-    found = _sandbox()
+    report = _sandbox()
     if as_json:
-        echo_json(found)
+        echo_json(report)
     else:
-        echo(found["text"])
+        echo(report["text"])
 
 
 def _sandbox() -> dict[str, Any]:
     try:
-        with make_sandbox() as made:
-            guarantees = made.guarantees()
+        with make_sandbox() as sandbox:
+            guarantees = sandbox.guarantees()
         return {"text": str(guarantees), **asdict(guarantees)}
     except ChameleonError as problem:
         return {"text": str(problem), "tier": None, "layers": []}
@@ -144,13 +144,13 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
 
 
 def _model(settings: Settings) -> str:
-    named = settings.values.get("ask", {}).get("model")
+    model = settings.values.get("ask", {}).get("model")
     try:
-        choice = choose_model(named, None, reason=f"{SETTINGS} names it")
+        choice = choose_model(model, None, reason=f"{SETTINGS} names it")
         provider = (choice.model or "").partition(":")[0]
-        here = provider not in providers() or package_is_here(provider)
+        is_here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]
-        lacks = "" if here else f"; its package is missing, and --inventory {offline} asks no model"
+        lacks = "" if is_here else f"; its package is missing, and --inventory {offline} asks no model"
         by = f"; asked by {asked_by(choice.model)}" if choice.model else ""
         return redact(f"{choice}{by}{lacks}").removeprefix("model ")
     except ChameleonError as problem:
@@ -159,24 +159,24 @@ def _model(settings: Settings) -> str:
 
 def _server(settings: Settings) -> dict[str, Any]:
     """Return what your own server supports, found with two short requests; empty without a server."""
-    named, address = settings.values.get("ask", {}).get("model"), base_url(os.environ)
+    setting, address = settings.values.get("ask", {}).get("model"), base_url(os.environ)
     if not address or is_openai_itself(address):
         return {}
-    found: dict[str, Any] = {}
+    support: dict[str, Any] = {}
     try:
-        model = choose_model(named, None).model or ""
+        model = choose_model(setting, None).model or ""
         size = context_of(address, model.partition(":")[2], os.environ.get("OPENAI_API_KEY"))
-        found["context"] = f"{size:,} tokens" if size else "the server does not say"
+        support["context"] = f"{size:,} tokens" if size else "the server does not say"
         llm = LLM.connect(model, store=None, retries=0, timeout=30.0).with_params(max_tokens=24)
-        for key, given, shows in (
+        for key, params, shows in (
             ("structured output", {"schema": _SCHEMA}, lambda reply: reply.text.lstrip()[:1] == "{"),
             ("tools", {"tools": [_TOOL]}, lambda reply: bool(reply.tool_calls)),
         ):
             try:
-                reply = llm.ask([("user", "What is the weather in Oslo?")], **given)
-                found[key] = "yes" if shows(reply) else "taken, and not used by this model"
+                reply = llm.ask([("user", "What is the weather in Oslo?")], **params)
+                support[key] = "yes" if shows(reply) else "taken, and not used by this model"
             except ModelError as problem:
-                found[key] = f"no ({one_line(problem.what, 80)})"
+                support[key] = f"no ({one_line(problem.what, 80)})"
     except ChameleonError:
-        found.setdefault("context", "not known")  # the line above explains it
-    return found
+        support.setdefault("context", "not known")  # the line above explains it
+    return support

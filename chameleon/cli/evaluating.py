@@ -60,34 +60,34 @@ class EvalRun:
         """
         check_data(self.problems, self.data)
         inventory = self.executor.inventory
-        if found := inventory.obstacles():  # figures must not depend on the installation
-            spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
+        if obstacles := inventory.obstacles():  # figures must not depend on the installation
+            spare = " ".join(f"--without {each.module}" for each in obstacles if not each.stops)
             hint = f"To evaluate without the optional parts: {spare}" if spare else ""
-            raise InventoryError(str(all_of(found, inventory.name)).rstrip("."), hint=hint)
+            raise InventoryError(str(all_of(obstacles, inventory.name)).rstrip("."), hint=hint)
         may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
         self.data.benchmark.check(self.problems, may_run)
         scorer = self.data.new_scorer()
         scorer.check()
-        for first in islice(self.problems, 1):
-            scorer.judged(scorer.from_answer("", first), first)
+        for problem in islice(self.problems, 1):
+            scorer.judged(scorer.from_answer("", problem), problem)
         # A replay asks no model: its replies record the dropped parameters.
         dropped_by = {} if self.options.store == "replay" else inventory.dropped
         for name, dropped in dropped_by.items():
-            listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
+            params = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
-                what = f"{name} does not accept a parameter that {inventory.name} sets: {listed}"
+                what = f"{name} does not accept a parameter that {inventory.name} sets: {params}"
                 raise ParameterRefused(what, code="dropped-parameter")
-            say(f"{harmless(name)} is asked without {listed}: not the method as published.")
+            say(f"{harmless(name)} is asked without {params}: not the method as published.")
         is_conversation = self.problems.has_conversations
         if self.options.gold_history and not is_conversation:
             raise InputError("--gold-history is for conversations, and the data has none of them")
         if is_conversation and inventory.input_types and HISTORY not in inventory.input_types:
             say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
         if blind := self.problems.blind:
-            named = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
+            example = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
             names = self.data.benchmark.picture_folders or [""]
             folders = [str(self.data.path.parent / each) for each in names]
-            problems = f"{counted(len(blind), 'problem')}{named}, with a picture that was not found"
+            problems = f"{counted(len(blind), 'problem')}{example}, with a picture that was not found"
             say(f"{problems}: run without it. Looked in {', '.join(folders)}.")
 
     def run(self, **further: Any) -> Interrupted | Stopped | None:
@@ -96,8 +96,8 @@ class EvalRun:
         if options.out is None:
             return self._run(None)
         resolved = getattr(self.executor, "resolved", None)
-        asked: dict[str, Any] = {"gold_history": options.gold_history, "resolved": resolved}
-        settings = settings_of(self.executor, data.benchmark, data.scorer, data.file, data.tables, **asked)
+        extra: dict[str, Any] = {"gold_history": options.gold_history, "resolved": resolved}
+        settings = settings_of(self.executor, data.benchmark, data.scorer, data.file, data.tables, **extra)
 
         def count(result: Result) -> None:
             self.tally.add(result)  # retrying failures replaces the tally
@@ -123,7 +123,7 @@ class EvalRun:
             def on_result(result: Result) -> None:
                 tally.add(result)
                 if output.verbose:
-                    say(_told_of(result))
+                    say(_outcome(result))
                 if traces is not None:
                     from chameleon.interop.otlp import scores_of
 
@@ -162,8 +162,8 @@ class EvalRun:
             self.tally = self._new_tally()
             say(f"Tries {run_dir.forget_failures():,} failed problems again.")
         self.spending.usage = self.tally.usage + run_dir.usage
-        if done := self.tally.all.n:
-            say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
+        if n := self.tally.all.n:
+            say(f"Goes on in {out}: {n:,} of {len(self.problems):,} {'is' if n == 1 else 'are'} done.")
 
     def say_how_to_resume(self, stopped: Interrupted | Stopped | None) -> None:
         """Say where the results are, and how to resume failed or remaining problems."""
@@ -191,12 +191,12 @@ def check_data(problems: Problems, data: Data) -> None:
         raise InputError(what, hint=hint)
 
 
-def _told_of(result: Result) -> str:
+def _outcome(result: Result) -> str:
     """Write the outcome of a problem: "7: wrong, said 12, gold 13, 0.4 s"."""
     error = result.error.message if result.error else ""
-    said = one_line(error if error else f"said {plain(freeze(result.answer, 'answer'))}", 120)
+    answer = one_line(error if error else f"said {plain(freeze(result.answer, 'answer'))}", 120)
     gold = "" if result.gold is None else f", gold {one_line(plain(freeze(result.gold, 'gold')), 120)}"
-    return f"{one_line(result.id, 60)}: {result.verdict}, {said}{gold}, {in_time(result.seconds)}"
+    return f"{one_line(result.id, 60)}: {result.verdict}, {answer}{gold}, {in_time(result.seconds)}"
 
 
 def running(tally: Tally, usage: Usage) -> str:

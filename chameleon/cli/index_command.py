@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
 
 _SUMMARIES = "chameleon.modules.documents.summaries"
-_MOST_SHOWN, _MOST_NAMED = 20, 5
+_MAX_LINES, _MAX_PLACES = 20, 5
 
 
 def index_tables(
@@ -58,25 +58,25 @@ def index_tables(
         summary = index_files(sources, out, spec, show, writer)
     usage = sum((call.usage for call in recorder.calls), Usage())
     if as_json:
-        asked = {"model": writer.llm.name, "why": why, "usage": usage.to_json()} if writer else {}
-        echo_json(to_json(summary) | asked)
+        data = {"model": writer.llm.name, "why": why, "usage": usage.to_json()} if writer else {}
+        echo_json(to_json(summary) | data)
     else:
-        spent = spent_in_words(usage, sum(call.cached for call in recorder.calls))
-        echo(_held(summary) if output.quiet else f"{in_words(summary)}\n{spent}".rstrip())
+        cost = spent_in_words(usage, sum(call.cached for call in recorder.calls))
+        echo(_contents(summary) if output.quiet else f"{in_words(summary)}\n{cost}".rstrip())
     if summary.faults and not output.quiet:
         by_reason: dict[str, list[str]] = {}  # report a missing package once
         for one in summary.faults:
             by_reason.setdefault(one.why, []).append(one.where)
-        faults = [f"  {harmless(f'{_named(places)}: {why}')}" for why, places in by_reason.items()]
+        faults = [f"  {harmless(f'{_place_list(places)}: {why}')}" for why, places in by_reason.items()]
         warnings = counted(len(summary.faults), "warning")
-        echo("\n".join([f"{warnings}: not read", *_first(faults)]), err=True)
+        echo("\n".join([f"{warnings}: not read", *_head(faults)]), err=True)
     return 0 if summary.files or summary.unchanged or summary.vanished else 1
 
 
-def _named(places: Sequence[str]) -> str:
+def _place_list(places: Sequence[str]) -> str:
     """Write "a.docx, b.html and 12 more"."""
-    more = len(places) - _MOST_NAMED
-    return ", ".join(places[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(places) - _MAX_PLACES
+    return ", ".join(places[:_MAX_PLACES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
@@ -97,33 +97,33 @@ def in_words(summary: Summary) -> str:
     """Describe the result of indexing in a few lines."""
     tables = f"{counted(summary.tables, 'table')} with {counted(summary.rows, 'row')}"
     texts = [counted(summary.passages, "passage")] * bool(summary.passages)
-    read = f"Read {' and '.join([tables] * bool(summary.tables) + texts)}"
-    done = f"{read} in {counted(summary.files, 'file')}" if summary.files else "Nothing new to read"
+    contents = f"Read {' and '.join([tables] * bool(summary.tables) + texts)}"
+    result = f"{contents} in {counted(summary.files, 'file')}" if summary.files else "Nothing new to read"
     layout = len(summary.left_out) - len(summary.faults)
-    others = {
+    counts = {
         "Unchanged": (summary.unchanged, "file"),
         "Gone, and taken out": (summary.vanished, "file"),
         "Skipped, as layout of a page": (layout, "table"),
         "Without a table or text": (summary.without, "file"),
     }
-    lines = [f"{done}, {in_time(summary.seconds)}."]
-    lines += [f"{label}: {counted(*each)}." for label, each in others.items() if each[0]]
-    lines += _first([f"Note: {harmless(f'{note.where} {note.what}').rstrip('.')}." for note in summary.notes])
+    lines = [f"{result}, {in_time(summary.seconds)}."]
+    lines += [f"{label}: {counted(*each)}." for label, each in counts.items() if each[0]]
+    lines += _head([f"Note: {harmless(f'{note.where} {note.what}').rstrip('.')}." for note in summary.notes])
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
         lines.append(f"Skipped, as other kinds: {kinds}.")
-    return "\n".join([*lines, _held(summary)])
+    return "\n".join([*lines, _contents(summary)])
 
 
-def _held(summary: Summary) -> str:
-    held = (counted(count, kind) for kind, count in summary.held.items() if count or kind == "table")
-    return f"The index {harmless(str(summary.index))} holds {' and '.join(held)}."
+def _contents(summary: Summary) -> str:
+    counts = (counted(count, kind) for kind, count in summary.held.items() if count or kind == "table")
+    return f"The index {harmless(str(summary.index))} holds {' and '.join(counts)}."
 
 
-def _first(lines: Sequence[str]) -> list[str]:
+def _head(lines: Sequence[str]) -> list[str]:
     """Return the first lines, and how many more there are."""
-    more = len(lines) - _MOST_SHOWN
-    return [*lines[:_MOST_SHOWN], *([f"  and {more} more (--json lists all)"] if more > 0 else [])]
+    more = len(lines) - _MAX_LINES
+    return [*lines[:_MAX_LINES], *([f"  and {more} more (--json lists all)"] if more > 0 else [])]
 
 
 def to_json(summary: Summary) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def measure_recall(
     from chameleon.retrieval.make import make_retriever
 
     spec = RetrieverSpec.read(retriever)
-    asked = read_queries(queries)
+    questions = read_queries(queries)
     if corpus.is_dir() and index is not None:
         raise typer.BadParameter("the corpus is already an index", param_hint="--index")
     with ExitStack() as close:
@@ -169,32 +169,32 @@ def measure_recall(
         else:
             folder = index or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
             searched = _build(corpus, folder, spec, summaries=summaries)
-        check_gold(searched.ids, asked)
-        measured = measure(searched, make_retriever(searched, spec), asked)
+        check_gold(searched.ids, questions)
+        measured = measure(searched, make_retriever(searched, spec), questions)
         documents = counted(len(searched), "document")
-    found, unmatched = measured.to_json(), measured.unmatched
+    figures, unmatched = measured.to_json(), measured.unmatched
     if as_json:
-        echo_json(found | {"unmatched": unmatched})
+        echo_json(figures | {"unmatched": unmatched})
         return
-    echo(f"{counted(len(asked), 'query')} over {documents}, retriever {spec}\n")
-    for figure, value in found.items():
+    echo(f"{counted(len(questions), 'query')} over {documents}, retriever {spec}\n")
+    for figure, value in figures.items():
         if figure.startswith(("recall", "mrr")):
             echo(f"{figure:<12}{value:.4f}")
     echo("")
     if unmatched:
         echo(f"{counted(unmatched, 'query')} found nothing of the table that answers.")
-    echo(f"{found['queries_per_second']:,.0f} queries a second")
+    echo(f"{figures['queries_per_second']:,.0f} queries a second")
 
 
 def _build(corpus: Path, folder: Path, spec: RetrieverSpec, *, summaries: bool) -> Index:
     """Build an index of only the corpus."""
     from chameleon.retrieval.make import build_index
 
-    begun, documents = time.monotonic(), read_corpus(corpus, summaries=summaries)
+    started, documents = time.monotonic(), read_corpus(corpus, summaries=summaries)
     with Progress("table") as progress:
         index = build_index(folder, documents, spec, progress.show)
     if len(index) != progress.done:
         what = f"the index holds {counted(len(index), 'document')}, but the corpus has {progress.done:,}"
         raise InputError(what, where=str(folder), hint="Name another folder for the index.")
-    say(f"{counted(progress.done, 'table')} indexed in {in_time(time.monotonic() - begun)}.")
+    say(f"{counted(progress.done, 'table')} indexed in {in_time(time.monotonic() - started)}.")
     return index

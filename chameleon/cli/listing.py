@@ -37,7 +37,7 @@ def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:
     rows = [{"name": name, "source": _SHIPPED, **_about(kind, name, as_json=as_json)} for name in names]
     sources = dict.fromkeys(names, _SHIPPED)
     for entry in installed(kind) if kind not in ("experiments", "inventories") else ():
-        rows.append(_brought(kind, entry, sources, as_json=as_json))
+        rows.append(_entry_row(kind, entry, sources, as_json=as_json))
         sources.setdefault(entry.name, distribution_of(entry))
     rows.sort(key=lambda row: (row["name"] in methods, row["name"]))
     if as_json:
@@ -81,10 +81,10 @@ def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
         benchmark = find_benchmark(name)
         scorers = {scorer: each.about for scorer, each in benchmark.scorers.items()}
         return {"about": benchmark.about, "scorers": scorers, "columns": ["ALL", *benchmark.columns]}
-    return _part(kind, find_class(name, kind))
+    return _row_of(kind, find_class(name, kind))
 
 
-def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_json: bool) -> dict[str, Any]:
+def _entry_row(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_json: bool) -> dict[str, Any]:
     """Return the row of an item from another distribution, with the error if it cannot be used."""
     row: dict[str, Any] = {"name": entry.name, "source": distribution_of(entry)}
     if (source := sources.get(entry.name)) is not None:
@@ -92,7 +92,7 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
         return row | {"about": "", "error": f"the name is a short form of {owner}"}
     try:
         if kind in ("modules", "planners"):
-            return row | _part(kind, _tool(load_entry(entry)))
+            return row | _row_of(kind, _tool(load_entry(entry)))
         return row | _about(kind, entry.name, as_json=as_json)
     except ChameleonError as problem:
         return row | {"about": "", "error": str(problem)}
@@ -104,47 +104,47 @@ def _show_part(name: str, kind: Kind, *, as_json: bool) -> None:
         raise typer.BadParameter("only modules and planners have a page each", param_hint="NAME")
     from chameleon.core.arguments import written_as
 
-    found = _tool(find_class(name, kind))
-    cls = found if inspect.isclass(found) else type(found)
-    function = getattr(found, "function", None)
-    written = written_as(inspect.unwrap(function)) if function else cls
-    part = {"name": found.name, **_part(kind, found), "file": inspect.getsourcefile(written) or ""}
+    part = _tool(find_class(name, kind))
+    cls = part if inspect.isclass(part) else type(part)
+    function = getattr(part, "function", None)
+    source = written_as(inspect.unwrap(function)) if function else cls
+    row = {"name": part.name, **_row_of(kind, part), "file": inspect.getsourcefile(source) or ""}
     if kind == "modules":
-        part["about"] = found.description
+        row["about"] = part.description
     if ":" not in name:
-        brought = [] if name in shipped(kind) else installed(kind, name)
-        part["source"] = distribution_of(brought[0]) if brought else _SHIPPED
+        entries = [] if name in shipped(kind) else installed(kind, name)
+        row["source"] = distribution_of(entries[0]) if entries else _SHIPPED
     if as_json:
-        echo_json(part)
+        echo_json(row)
         return
-    lines = {"File": part["file"], "Source": part.get("source")}
+    lines = {"File": row["file"], "Source": row.get("source")}
     if kind == "modules":
-        lines["Reads"] = "everything" if part["reads"] is None else ", ".join(part["reads"]) or "nothing"
-        lines |= {"Writes": ", ".join(part["writes"]), "Uses": ", ".join(part["uses"])}
-    echo(f"{part.get('card', part['name'])}: {part['about']}")
+        lines["Reads"] = "everything" if row["reads"] is None else ", ".join(row["reads"]) or "nothing"
+        lines |= {"Writes": ", ".join(row["writes"]), "Uses": ", ".join(row["uses"])}
+    echo(f"{row.get('card', row['name'])}: {row['about']}")
     for label, text in lines.items():
         if text:
             echo(f"{label}: {text}")
-    if part["parameters"]:
+    if row["parameters"]:
         echo(f"Parameters, not those of all {kind} (`chameleon check --schema`):")
-    for each in part["parameters"]:
+    for each in row["parameters"]:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
         echo(f"  {each['name']}: {each['type']}{default}")
-    texts = [cls.__init__.__doc__] if part["parameters"] and cls.__init__ is not object.__init__ else []
+    texts = [cls.__init__.__doc__] if row["parameters"] and cls.__init__ is not object.__init__ else []
     if kind == "planners":  # after its first paragraph, a docstring describes the parameters
         texts = ["\n\n".join(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[1:]), *texts]
     for text in filter(None, texts):
         echo("\n" + inspect.cleandoc(text))
 
 
-def _tool(found: Any) -> Any:
+def _tool(part: Any) -> Any:
     """Wrap a function as a tool; return anything else unchanged."""
     from chameleon.core.tool import as_module
 
-    return as_module(found) if callable(found) and not inspect.isclass(found) else found
+    return as_module(part) if callable(part) and not inspect.isclass(part) else part
 
 
-def _part(kind: Kind, found: Any) -> dict[str, Any]:
+def _row_of(kind: Kind, part: Any) -> dict[str, Any]:
     """Return the row of a module or planner, which may be a class or a tool.
 
     It has the first paragraph of the docstring, what a module reads (None: everything), writes and uses, and
@@ -156,24 +156,24 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     from chameleon.core.planner import Planner
     from chameleon.inventory.composition import card_of
 
-    is_class = inspect.isclass(found)
-    cls: type[Any] = found if is_class else type(found)
+    is_class = inspect.isclass(part)
+    cls: type[Any] = part if is_class else type(part)
     if not issubclass(cls, Module if kind == "modules" else Planner):
-        raise InventoryError(f"{found!r:.80} is not a {kind[:-1]}")
-    text = (found.__doc__ if is_class else "") or getattr(found, "description", "")
-    part: dict[str, Any] = {
+        raise InventoryError(f"{part!r:.80} is not a {kind[:-1]}")
+    text = (part.__doc__ if is_class else "") or getattr(part, "description", "")
+    row: dict[str, Any] = {
         "about": " ".join(text.strip().split("\n\n")[0].split()),
-        "class": f"{found.__module__}:{getattr(found, '__qualname__', cls.__name__)}",
+        "class": f"{part.__module__}:{getattr(part, '__qualname__', cls.__name__)}",
     }
     if kind == "modules":
-        part["reads"] = None if found.reads is None else list(split_keys(found.reads))
-        part["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
-        part["uses"] = list(split_keys(found.uses))
+        row["reads"] = None if part.reads is None else list(split_keys(part.reads))
+        row["writes"] = [f"cache.{part.name}"] if part.writes is None else list(split_keys(part.writes))
+        row["uses"] = list(split_keys(part.uses))
         if not is_class:
-            card = card_of(found, arguments_of(found))
-            part["card"] = f"{card.name}{card.signature}"
-    part["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
-    return {**part, "parameters": _parameters(cls) if is_class else []}
+            card = card_of(part, arguments_of(part))
+            row["card"] = f"{card.name}{card.signature}"
+    row["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
+    return {**row, "parameters": _parameters(cls) if is_class else []}
 
 
 def _parameters(cls: type[Any]) -> list[dict[str, Any]]:
@@ -187,9 +187,9 @@ def _parameters(cls: type[Any]) -> list[dict[str, Any]]:
             shown_type = " or ".join(map(str, get_args(hint)))
         else:
             shown_type = _PACKAGES.sub("", inspect.formatannotation(hint).strip("'"))
-        shown: dict[str, Any] = {"name": name, "type": shown_type}
+        entry: dict[str, Any] = {"name": name, "type": shown_type}
         if default is not each.empty:
             plain = default is None or isinstance(default, str | int | float | list | dict)
-            shown["default"] = default if plain else repr(default)
-        parameters.append(shown)
+            entry["default"] = default if plain else repr(default)
+        parameters.append(entry)
     return parameters

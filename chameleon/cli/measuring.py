@@ -84,13 +84,13 @@ def _first_rung(inventory: str, options: EvalOptions) -> str:
 def further_settings(options: EvalOptions) -> dict[str, Any]:
     """Return further settings that affect results: the files that all questions share, and the sample."""
     files = list(chain.from_iterable(options.files.values()))
-    given = {file_name(each): DataFile(each).sha256 for each in files if Path(each).is_file()}
-    found: dict[str, Any] = {"given": given} if given else {}
+    digests = {file_name(each): DataFile(each).sha256 for each in files if Path(each).is_file()}
+    settings: dict[str, Any] = {"given": digests} if digests else {}
     if options.index is not None:
-        found["index"] = index_digests(options.index)
+        settings["index"] = index_digests(options.index)
     if options.sample is not None:
-        found["sample"] = {"n": options.sample, "seed": options.seed}
-    return found
+        settings["sample"] = {"n": options.sample, "seed": options.seed}
+    return settings
 
 
 @contextmanager

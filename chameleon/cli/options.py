@@ -42,10 +42,10 @@ def settings_file() -> Path | None:
     Folders above are looked at up to the repository's or the home folder, where this one is in one of them.
     A file that belongs to another user is not read.
     """
-    here, home = Path.cwd(), Path("/")
+    cwd, home = Path.cwd(), Path("/")
     with suppress(RuntimeError):  # there is no such user
         home = Path.home()
-    folders = [here, *here.parents]
+    folders = [cwd, *cwd.parents]
     ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == home]
     for folder in (*folders[: ends[0] + 1 if ends else 1], config_dir()):
         with suppress(OSError):
@@ -58,14 +58,14 @@ def settings_file() -> Path | None:
 def declared(command: Command) -> Mapping[str, tuple[Any, ParameterInfo]]:
     """Return a command's options and arguments in their order: the type and the declaration of each."""
     hints = get_type_hints(command)
-    found: dict[str, tuple[Any, Any]] = {}
+    options: dict[str, tuple[Any, Any]] = {}
     for name, parameter in signature(command).parameters.items():
         if is_dataclass(hints[name]):
             of_fields = get_type_hints(hints[name])
-            found |= {each.name: (of_fields[each.name], each.default) for each in fields(hints[name])}
+            options |= {each.name: (of_fields[each.name], each.default) for each in fields(hints[name])}
         else:
-            found[name] = hints[name], parameter.default
-    return {name: each for name, each in found.items() if isinstance(each[1], ParameterInfo)}
+            options[name] = hints[name], parameter.default
+    return {name: each for name, each in options.items() if isinstance(each[1], ParameterInfo)}
 
 
 def is_once(name: str, hint: Any, info: ParameterInfo) -> bool:
@@ -90,8 +90,8 @@ def spread(command: Command, runs: Callable[..., int | None]) -> Callable[..., N
                 raise typer.BadParameter(what, param_hint=f"--{name}")
             values[name] = next(iter(values[name] or ()), None)
         for name, group in groups.items():
-            own = {each.name: values.pop(each.name) for each in fields(group) if each.name in values}
-            values[name] = group(**own)  # type: ignore[operator]
+            members = {each.name: values.pop(each.name) for each in fields(group) if each.name in values}
+            values[name] = group(**members)  # type: ignore[operator]
         talk = values.pop("talk", TalkOptions())
         if "json" in values:  # which is a module where commands run
             values["as_json"] = values.pop("json")
@@ -111,8 +111,8 @@ def inventories(begun: str) -> list[str]:
     """Return the inventories whose names begin with a text, and YAML files of this folder."""
     from chameleon.inventory.source import shipped_inventories
 
-    own = sorted(str(file) for file in Path().glob("*.y*ml"))
-    return [name for name in (*shipped_inventories(), *own) if name.startswith(begun)]
+    files = sorted(str(file) for file in Path().glob("*.y*ml"))
+    return [name for name in (*shipped_inventories(), *files) if name.startswith(begun)]
 
 
 def inventory_argument(default: Any, metavar: str, use: str) -> Any:
@@ -181,7 +181,7 @@ def read_params(given: Sequence[str]) -> Mapping[str, Any]:
     def bad(what: str) -> typer.BadParameter:
         return typer.BadParameter(what, param_hint="--param")
 
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     names = [name for name in ModelSpec.model_fields if name not in ("model", "prices")]
     for each in given:
         name, is_pair, text = map(str.strip, each.partition("="))
@@ -191,13 +191,13 @@ def read_params(given: Sequence[str]) -> Mapping[str, Any]:
             raise bad(f"there is no parameter {name!r}. {nearest(name, names)}")
         try:
             value = read_yaml(text)
-            found[name] = [value] if name == "stop" and isinstance(value, str) else value
-            ModelSpec.model_validate({name: found[name]})
+            params[name] = [value] if name == "stop" and isinstance(value, str) else value
+            ModelSpec.model_validate({name: params[name]})
         except yaml.YAMLError:
             raise bad(f"the value of {name} cannot be read: {text!r}") from None
         except ValidationError as problem:
             raise bad(f"{each!r}: {problem.errors()[0]['msg'].lower()}") from None
-    return found
+    return params
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,10 +24,10 @@ from chameleon.text import harmless, redact
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
-_MOST_NOTES = 4
-_MOST_SHOWN = 500  # characters of a passage; --json has all
+_MAX_NOTES = 4
+_MAX_CHARS = 500  # characters of a passage; --json has all
 _INDENT = "     "
-_LONGEST = 12
+_MAX_LINES = 12
 _LABELS = {
     "proposed": "Plan",
     "replan": "Another plan",
@@ -143,11 +143,11 @@ class RunPage:
         else:
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
-            others = [(name, lack) for name, lack in state.failures.items() if lack != error]
-            earlier = [(name, lack) for name, lack in others if lack.kind != "InnerDeclined"]
+            failures = [(name, lack) for name, lack in state.failures.items() if lack != error]
+            earlier = [(name, lack) for name, lack in failures if lack.kind != "InnerDeclined"]
             for name, lack in () if self.trace else earlier[-1:]:
                 self._line(f"Before that, {name} failed: {harmless(lack.message)}")
-        for note in notes_on(state, _MOST_NOTES):
+        for note in notes_on(state, _MAX_NOTES):
             self._line(f"Note: {harmless(note)}")
         self.rest(state)
 
@@ -162,8 +162,8 @@ class RunPage:
         """Print everything except the answer: the plan, the cost, and what ran and why."""
         for note in self.notes:
             self._line(note)
-        if spent := wording.spent_in_words(state.usage, sum(call.cached for call in state.calls)):
-            self._line(spent)
+        if cost := wording.spent_in_words(state.usage, sum(call.cached for call in state.calls)):
+            self._line(cost)
         took = f"Took {in_time(time.monotonic() - self.started)}."
         self._line(took if self.trace else f"{self.why} {took}".strip())
 
@@ -173,23 +173,23 @@ class RunPage:
         for passage in passages or ():
             text, lines = str(passage.get("text", "")), []
             if "passage" in passage:
-                lines = textwrap.wrap(textwrap.shorten(harmless(text), _MOST_SHOWN, placeholder=" …"), width)
+                lines = textwrap.wrap(textwrap.shorten(harmless(text), _MAX_CHARS, placeholder=" …"), width)
             else:  # the first rows of a table
                 for line in text.splitlines():
                     lines.append(textwrap.shorten(harmless(line), width, placeholder=" …"))
-            shown = textwrap.indent("\n".join(lines), _INDENT)
-            self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
+            excerpt = textwrap.indent("\n".join(lines), _INDENT)
+            self._line(f"Nearest: {sources_in_words([passage])[0]}\n{excerpt}", "", wrap=False)
 
     def _plan(self, plan: Plan) -> None:
         if plan.refused:
-            before = [(each.names, each.refused) for each in self.state.plans[-1:]]
-            if self.trace and (plan.names, plan.refused) not in before:  # a fixed plan does not change
+            previous = [(each.names, each.refused) for each in self.state.plans[-1:]]
+            if self.trace and (plan.names, plan.refused) not in previous:  # a fixed plan does not change
                 reply = plan.calls[-1] if plan.calls else None
                 names = str(plan) or (reply and (reply.text or str([*map(dict, reply.tool_calls)]))) or ""
-                shown = f"Plan refused: {harmless(names)[:300]}".rstrip(" :")
-                self._line(shown + self._spent(plan.calls), "")
+                line = f"Plan refused: {harmless(names)[:300]}".rstrip(" :")
+                self._line(line + self._cost(plan.calls), "")
                 self._line(_INDENT + harmless(plan.refused))
-                self._said(plan.calls)
+                self._messages(plan.calls)
             return
         if plan.kind == "repair" and not self.trace:
             return
@@ -201,11 +201,11 @@ class RunPage:
         else:
             self.notes.append(f"{_LABELS[plan.kind]}: {steps}")
         if self.trace:
-            by = f"by {plan.by}{self._spent(plan.calls)}" if plan.kind in ("proposed", "replan") else ""
+            by = f"by {plan.by}{self._cost(plan.calls)}" if plan.kind in ("proposed", "replan") else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
-            self._said(plan.calls)
+            self._messages(plan.calls)
 
-    def _spent(self, calls: Sequence[Call], first: str = "") -> str:
+    def _cost(self, calls: Sequence[Call], first: str = "") -> str:
         """Write what calls cost in brackets, after `first`, and any models other than the run's."""
         usage = sum((call.usage for call in calls), Usage())
         parts = [first, usage.in_words if usage.calls else "reply from the store" if calls else ""]
@@ -213,7 +213,7 @@ class RunPage:
         parts += ["cut off"] if any(call.finish == "length" for call in calls) else []
         return f"  [{', '.join(filter(None, parts))}]" if any(parts) else ""
 
-    def _said(self, calls: Sequence[Call]) -> None:
+    def _messages(self, calls: Sequence[Call]) -> None:
         """Print the messages to a model and its replies, if output is verbose."""
         for call in calls if output.verbose else ():
             tools = [f"{each['name']} {json.dumps(to_json(each['args']))}" for each in call.tool_calls]
@@ -223,10 +223,10 @@ class RunPage:
                 self._lines(f"{role}: {text}" if "\n" not in text else f"{role}:\n{text}", "dim")
 
     def _step(self, record: StepRecord) -> None:
-        again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
-        step = f"{harmless(str(record.step))}{again}"
-        self._line(f"{self.steps:3}. {step}{self._spent(record.calls, in_time(record.seconds))}", "")
-        self._said(record.calls)
+        attempt = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
+        step = f"{harmless(str(record.step))}{attempt}"
+        self._line(f"{self.steps:3}. {step}{self._cost(record.calls, in_time(record.seconds))}", "")
+        self._messages(record.calls)
         if record.dropped:
             self._block("dropped: it ran at the same time as a step that failed")
         elif record.error is not None:
@@ -254,13 +254,13 @@ class RunPage:
 
     def _table(self, table: Table) -> None:
         """Print a table that a step returned or changed, with its size."""
-        shown = to_terminal(table, self.width - len(_INDENT), _LONGEST)
-        self._lines(f"{len(table.rows):,} × {len(table.header)} table\n{shown}")
+        text = to_terminal(table, self.width - len(_INDENT), _MAX_LINES)
+        self._lines(f"{len(table.rows):,} × {len(table.header)} table\n{text}")
 
     def _block(self, text: str) -> None:
         lines = [line.rstrip()[:500] for line in text.splitlines()] or [""]
-        if len(lines) > _LONGEST:
-            lines = [*lines[:_LONGEST], f"… {len(lines) - _LONGEST:,} more lines"]
+        if len(lines) > _MAX_LINES:
+            lines = [*lines[:_MAX_LINES], f"… {len(lines) - _MAX_LINES:,} more lines"]
         self._lines("\n".join(lines))
 
     def _lines(self, text: str, style: Style = "") -> None:

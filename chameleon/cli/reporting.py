@@ -26,7 +26,7 @@ from chameleon.evaluation.run_page import write_run_page
 from chameleon.evaluation.system_table import Comparison
 from chameleon.text import counted, one_line
 
-_TOP_PROGRAMS, _MOST_PROBLEMS = 10, 30
+_MAX_PROGRAMS, _MAX_PROBLEMS = 10, 30
 
 
 def merge_parts(parts: Sequence[Path], out: Path) -> None:
@@ -45,12 +45,12 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
     """Print which modules the plans of the runs call and in which order, next to published plans."""
     summaries = _read_runs(runs)
     if as_json:
-        found = []
+        rows = []
         for run in summaries:
             groups = {group: run.tally.counted(counts) for group, counts in _groups(run).items()}
             about = {"run": run.name, **{key: run.settings.get(key) for key in ("inventory", "model")}}
-            found.append(about | run.plans.to_json() | ({"groups": groups} if groups else {}))
-        echo_json({"runs": found})
+            rows.append(about | run.plans.to_json() | ({"groups": groups} if groups else {}))
+        echo_json({"runs": rows})
         return
     for comparison in Comparison.of(summaries, published=True):
         _print_exhibits(comparison, "plans", "calls", "transitions")
@@ -62,11 +62,11 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
                 echo(counts_table(counts, run.tally, run.benchmark))
         echo(f"\n{name}: most frequent programs")
         programs = run.plans.programs
-        for names, count in list(programs.items())[:_TOP_PROGRAMS]:
-            shown = one_line(" → ".join(names) or "(no plan)", 400)
-            echo(f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {shown}")
-        if len(programs) > _TOP_PROGRAMS:
-            echo(f"  … {len(programs) - _TOP_PROGRAMS:,} more")
+        for names, count in list(programs.items())[:_MAX_PROGRAMS]:
+            program = one_line(" → ".join(names) or "(no plan)", 400)
+            echo(f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {program}")
+        if len(programs) > _MAX_PROGRAMS:
+            echo(f"  … {len(programs) - _MAX_PROGRAMS:,} more")
 
 
 def print_report(
@@ -150,7 +150,7 @@ def _print_exhibits(comparison: Comparison, *kinds: str) -> None:
 
 def _print_problems(comparison: Comparison) -> None:
     """Print the outcomes of the first problems; problems on which runs differ come first."""
-    rows = comparison.problems(_MOST_PROBLEMS)
+    rows = comparison.problems(_MAX_PROBLEMS)
     if not rows:
         return
     names = [run.name for run in comparison.runs]
@@ -159,8 +159,8 @@ def _print_problems(comparison: Comparison) -> None:
     echo(in_blocks(columns.items(), list(columns)))
     left = max(run.n for run in comparison.runs) - len(rows)
     more = f"; {left:,} more on the page (--html)" if left > 0 else ""
-    told = f"{comparison.difference}.\n" if comparison.difference else ""
-    echo(f"✓ right, ✗ wrong, – declined, ! failed{more}\n{told}")
+    note = f"{comparison.difference}.\n" if comparison.difference else ""
+    echo(f"✓ right, ✗ wrong, – declined, ! failed{more}\n{note}")
 
 
 def _counted_labels(file: Path, run: Run) -> Counter[str]:
@@ -169,7 +169,7 @@ def _counted_labels(file: Path, run: Run) -> Counter[str]:
     `file` has the columns `id` and `label` (semicolons separate several), and `run` if it has several runs.
     Raises `InputError` for other files, and for a problem that is not in the run.
     """
-    found = Counter[str]()
+    counts = Counter[str]()
     for row in DataFile(file):
         if not {"id", "label"} <= row.keys():
             raise InputError("it must have the columns id and label", where=str(file))
@@ -177,8 +177,8 @@ def _counted_labels(file: Path, run: Run) -> Counter[str]:
             continue
         if str(row["id"]) not in run.index:
             raise InputError(f"there is no problem {str(row['id'])!r} in {run.name}", where=str(file))
-        found.update(label for part in str(row["label"]).split(";") if (label := part.strip()))
-    return Counter(dict(found.most_common()))
+        counts.update(label for part in str(row["label"]).split(";") if (label := part.strip()))
+    return Counter(dict(counts.most_common()))
 
 
 def _folders_of(run: Path) -> Sequence[Path]:
@@ -200,8 +200,8 @@ def _groups(run: Run) -> dict[str, dict[str, Count]]:
     """Return the counts by the benchmark's groups of columns, without empty columns."""
     counts = {name: count for name, count in run.tally.columns.items() if count.n}
     groups = run.benchmark.groups.items()
-    found = {group: {name: counts[name] for name in names if name in counts} for group, names in groups}
-    return {group: columns for group, columns in found.items() if columns}
+    columns_of = {group: {name: counts[name] for name in names if name in counts} for group, names in groups}
+    return {group: columns for group, columns in columns_of.items() if columns}
 
 
 def export_runs(spans: SpanOptions, source: Path, inspect: Path | None) -> int:

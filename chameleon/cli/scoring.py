@@ -37,8 +37,8 @@ from chameleon.text import counted, harmless
 
 _log = logging.getLogger("chameleon")
 _GAP = "  "
-_WIDEST_NAME, _WIDEST_CELL = 32, 60
-_MOST_REASONS = 3
+_MAX_NAME_WIDTH, _MAX_CELL_WIDTH = 32, 60
+_MAX_REASONS = 3
 
 
 class Data:
@@ -109,9 +109,9 @@ def in_blocks(
     first: list[str] = []
     room = left = 0
     for name, cells in columns:
-        most = min(_WIDEST_CELL, room) if first else max(12, min(_WIDEST_NAME, width // 3))
-        lines = [harmless(cell[: 4 * most]) for cell in (name, *cells)]
-        wide = min(most, max(map(places, lines)))
+        limit = min(_MAX_CELL_WIDTH, room) if first else max(12, min(_MAX_NAME_WIDTH, width // 3))
+        lines = [harmless(cell[: 4 * limit]) for cell in (name, *cells)]
+        wide = min(limit, max(map(places, lines)))
         lines = [padded(line, wide, to_right=bool(first) and name not in texts) for line in lines]
         lines.insert(1, "─" * wide)
         if not first:
@@ -132,8 +132,8 @@ def show_counts(
 ) -> None:
     """Print the paper's columns, answered counts, reasons of failures, cost, and the elapsed `seconds`."""
     if as_json:
-        spent = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
-        echo_json(tally.to_json(benchmark.name) | spent)
+        totals = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
+        echo_json(tally.to_json(benchmark.name) | totals)
         return
     echo(f"{benchmark.name}, scored by the rule of {scorer}\n")
     if tally.all.n:
@@ -141,13 +141,13 @@ def show_counts(
     answered = tally.answered
     declined = f"{tally.declined:,}{of_them_right(tally.rightly_declined)}"
     right = f"right {benchmark.percent('ALL', answered.correct, answered.n)} % of them"
-    shown = in_figures(tally, answered) if tally.graded else right
-    echo(f"Answered {answered.n:,}, {shown}; declined {declined}, failed {tally.failed:,}.")
+    figures = in_figures(tally, answered) if tally.graded else right
+    echo(f"Answered {answered.n:,}, {figures}; declined {declined}, failed {tally.failed:,}.")
     if tally.graded and answered.n < tally.all.n:
         echo("The figures above count what was not answered as empty answers.")
     if guessed := tally.all.correct - answered.correct - tally.rightly_declined:
         echo(f"Of those without a prediction, {guessed:,} are right: the rule guesses the first choice.")
-    for reason, count in tally.reasons.most_common(_MOST_REASONS):
+    for reason, count in tally.reasons.most_common(_MAX_REASONS):
         echo(f"Failed, {count:,} times: {harmless(reason)}")
     for where, count in tally.passed_over.most_common():
         reason = tally.passed_over_for.get(where, "")
@@ -155,8 +155,8 @@ def show_counts(
         echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(what)}")
     for parameter, count in tally.dropped.most_common():
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
-    if asked := spent_in_words(spending.usage, spending.stored):
-        echo(f"{asked}.")
+    if cost := spent_in_words(spending.usage, spending.stored):
+        echo(f"{cost}.")
     say(f"Took {in_time(seconds)}.")
 
 
@@ -200,7 +200,7 @@ def score_predictions(
         rows = (row for row in rows if str(row.get(key)) == value)
     scorer = problems.new_scorer()
     tally = Tally(problems.benchmark.columns, scorer)
-    begun = time.monotonic()
+    started = time.monotonic()
     outcomes = score(
         problems.problems(),
         rows,
@@ -215,8 +215,8 @@ def score_predictions(
     if not outcomes.problems:
         raise InputError("there are no problems to score", where=str(data))
     if outcomes.missing and outcomes.missing == outcomes.problems:
-        picked = f" that have {where}" if where else ""
-        what = f"no row of the predictions{picked} belongs to a problem of the data"
+        selection = f" that have {where}" if where else ""
+        what = f"no row of the predictions{selection} belongs to a problem of the data"
         hint = f"A row belongs to the problem with the same {problems.benchmark.id_key!r}."
         raise InputError(what, where=str(path), hint=hint)
     if outcomes.missing:
@@ -227,6 +227,6 @@ def score_predictions(
     if outcomes.programs:
         ends = ", ".join(f"{n:,} {name}" for name, n in outcomes.programs.most_common())
         say(f"Programs: {ends}.")
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - started
     show_counts(tally, problems.benchmark, problems.scorer, seconds, Spending(), as_json=as_json)
     return 0

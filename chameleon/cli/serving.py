@@ -38,8 +38,8 @@ def serve_inventories(
         for name in inventories:
             setup = set_up(name, options)
             inventory = setup.executor.inventory
-            if found := [each for each in inventory.obstacles() if each.stops]:
-                raise all_of(found, inventory.name)
+            if obstacles := [each for each in inventory.obstacles() if each.stops]:
+                raise all_of(obstacles, inventory.name)
             setup.executor.approve = setup.executor.approve or refuse  # nobody is there to ask
             executors.append(setup.executor)
             say(f"Serves {setup.why}.")
@@ -56,11 +56,11 @@ def serve_inventories(
     asyncio.run(serve_http(server, host, port, lambda url: say(f"At {url}")))
 
 
-def _address(given: str) -> tuple[str, int]:
+def _address(text: str) -> tuple[str, int]:
     """Read `[HOST:]PORT`. Raises `BadParameter` for other text."""
-    host, _, port = given.rpartition(":")
+    host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdecimal() or int(port) > 65_535:
-        raise typer.BadParameter(f"{given!r} is not [HOST:]PORT, such as 8000", param_hint="--http")
+        raise typer.BadParameter(f"{text!r} is not [HOST:]PORT, such as 8000", param_hint="--http")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
@@ -68,11 +68,11 @@ def _address(given: str) -> tuple[str, int]:
 def _stdout_for_the_protocol() -> Iterator[None]:
     """Redirect what the code of inventories prints while loading to standard error."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    stdout = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout, 1)
+        os.close(stdout)

@@ -24,8 +24,8 @@ from chameleon.errors import InputError, placed
 from chameleon.signing import config_dir
 from chameleon.text import harmless, is_address, nearest, redact
 
-_OF_RUNS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")
-HARMLESS = frozenset([*_OF_RUNS, "quiet", "verbose", "trace", "stream", "json", "problems"])
+_RUN_OPTIONS = ("model", "params", "store", "at_least", "unit", "limit", "workers", "max_cost")
+HARMLESS = frozenset([*_RUN_OPTIONS, "quiet", "verbose", "trace", "stream", "json", "problems"])
 """Options that apply in the file of any folder, as does a shipped inventory."""
 NEVER = frozenset(["yes", "no", "otlp", "content", "questions"])
 """Options for the command line only, like arguments."""
@@ -40,7 +40,7 @@ VARIABLES = {
     "CHAMELEON_MAX_TABLE_MB": "the largest table that is read, in MB",
     "CHAMELEON_DEBUG": "where an error was raised is printed",
 }
-_ALONE = {"compare": ("inventory", "index")}  # options that a command takes only from its own table
+_OWN_KEYS = {"compare": ("inventory", "index")}  # options that a command takes only from its own table
 _PARAMS = "params"  # a table that replaces --param
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
 
@@ -89,16 +89,16 @@ class Settings:
         ignored: dict[str, list[str]] = {}
         for table, name, value in _entries(data, commands):  # a command's own table comes last
             key = f"{table}.{name}" if table else name
-            takers = [table] if table else [each for each in commands if name not in _ALONE.get(each, ())]
+            takers = [table] if table else [each for each in commands if name not in _OWN_KEYS.get(each, ())]
             takers = [each for each in takers if name in options[each]]
             if not takers:
-                known = options[table] if table else {*chain(*options.values()), *commands}
-                hint = nearest(name, known) if known else f"{table} takes no settings."
+                names = options[table] if table else {*chain(*options.values()), *commands}
+                hint = nearest(name, names) if names else f"{table} takes no settings."
                 if not table and any(name in declared(each) for each in commands.values()):
                     hint = "It can be set on the command line only."
                 raise InputError(f"unknown key {key!r}", hint=hint)
             hint, info = options[takers[0]][name]
-            found = _checked(key, value, hint, info, path.parent)
+            entry = _checked(key, value, hint, info, path.parent)
             option = "param" if name == _PARAMS else name
             is_shipped = name == "inventory" and value in shipped_inventories()
             counts = path.parent == config_dir() or is_shipped or name in HARMLESS
@@ -107,8 +107,8 @@ class Settings:
                     ignored.setdefault(each, []).append(key)
                     continue
                 hint = options[each][name][0]
-                is_list = is_once(option, hint, info) or (hint == list[str] | None and isinstance(found, str))
-                values[each][option] = [found] if is_list else found
+                is_list = is_once(option, hint, info) or (hint == list[str] | None and isinstance(entry, str))
+                values[each][option] = [entry] if is_list else entry
                 lines[each][option] = key, f"{name} = {written(value)}"
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for own in values.values():
@@ -164,12 +164,12 @@ def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path)
     if key.rpartition(".")[2] == _PARAMS:
         if not isinstance(value, dict):
             raise InputError(f'{key} is not a table, such as `params = {{reasoning = "none"}}`')
-        given = [f"{name}={json.dumps(each)}" for name, each in value.items()]
+        params = [f"{name}={json.dumps(each)}" for name, each in value.items()]
         try:
-            read_params(given)
+            read_params(params)
         except typer.BadParameter as problem:
             raise InputError(f"{key}: {problem.message}") from None
-        return given
+        return params
     texts = value if isinstance(value, list) else [value]
     if any(str(each).strip().lower().startswith("scripted:") for each in texts):  # its replies can call tools
         raise InputError(f"{key} names a script of replies", hint="It can be set on the command line only.")
@@ -177,11 +177,11 @@ def _checked(key: str, value: Any, hint: Any, info: ParameterInfo, folder: Path)
 
     kind = Annotated[hint, Field(ge=info.min, le=info.max)]
     try:
-        found = TypeAdapter(kind).validate_json(json.dumps(value, default=str), strict=True)
+        setting = TypeAdapter(kind).validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as problem:
         what = problem.errors()[0]["msg"].replace("Input should be", "it should be")
         raise InputError(f"{key} is {value!r}: {what}") from None
-    return _from_folder(found, folder, is_file=(info.metavar or "").startswith("FILE"))
+    return _from_folder(setting, folder, is_file=(info.metavar or "").startswith("FILE"))
 
 
 def _from_folder(value: Any, folder: Path, *, is_file: bool) -> Any:

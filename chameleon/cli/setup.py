@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     Log = EventLog | ConversationLog | None
 
 STANDARD_INPUT = "-"
-_NAME = "standard input"
-_MAX_NAMED = 5
-_OF_TABLES = (".csv", ".tsv", ".parquet")  # suffixes of files that are always tables
-_TAKEN_BY = {"--table": "table", "--image": "picture", "--text": "document"}
-_READ = (
+_STDIN_NAME = "standard input"
+_MAX_NAMES = 5
+_TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")  # suffixes of files that are always tables
+_FILE_KINDS = {"--table": "table", "--image": "picture", "--text": "document"}
+_HINT = (
     "CSV, JSON, HTML, workbooks, SQLite, DuckDB and Parquet go with --table, PDF, .docx, .pptx, .odt, .epub, "
     "HTML, Markdown and plain text with --text, pictures with --image."
 )
 _SOURCES = "Give a table with --table, an index with --index, a picture with --image or a text with --text."
-_FILES = ("index", "table", "tables", "image", "text", "passages")
+_FILE_KEYS = ("index", "table", "tables", "image", "text", "passages")
 _NAMES = {"tables": "second table", "image": "picture", "passages": "text"}  # else as the key
 
 
@@ -104,13 +104,13 @@ def prepare(
 
     Files may be in a temporary folder, which exists until `close` is closed.
     """
-    given = _read_input(options, close)
-    named: str | Inventory | None = arm or options.inventory
+    inputs = _read_input(options, close)
+    inventory: str | Inventory | None = arm or options.inventory
     if options.inventory is not None and recorded:  # includes the tools that servers listed
-        named = Inventory.load(options.inventory, recorded=recorded)
-    planned, offline = next((names for key, names in DEFAULTS.items() if key in given), DEFAULTS["table"])
+        inventory = Inventory.load(options.inventory, recorded=recorded)
+    planned, offline = next((names for key, names in DEFAULTS.items() if key in inputs), DEFAULTS["table"])
     defaults = ("tables" if plans and planned == "tables_first" else planned, offline)
-    setup = set_up(named, options, defaults=defaults, at_least=options.at_least)
+    setup = set_up(inventory, options, defaults=defaults, at_least=options.at_least)
     executor = setup.executor
     executor.approve_each = approve == "step"
     if approve == "none":
@@ -119,15 +119,15 @@ def prepare(
         from chameleon.cli.approving import confirm
 
         executor.approve = lambda request: confirm(request.steps, request.state)
-    return replace(setup, given=fit(given, executor.inventory, options))
+    return replace(setup, given=fit(inputs, executor.inventory, options))
 
 
 def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
     """Read the input of the run. Raises `InputError` for a file that cannot be read."""
-    given = {"question": options.question, "unit": options.unit, **read_files(options, close)}
+    inputs = {"question": options.question, "unit": options.unit, **read_files(options, close)}
     if options.choices is not None:
-        given["choices"] = options.choice_list
-    return given
+        inputs["choices"] = options.choice_list
+    return inputs
 
 
 def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
 
     The first table becomes `table`, any others `tables`. Raises `InputError` for a file that cannot be read.
     """
-    given: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     sources = options.table or []
     sheets = options.sheet or repeat(None, len(sources))
     tables = [_read_table(source, sheet, options) for source, sheet in zip(sources, sheets, strict=True)]
@@ -143,12 +143,12 @@ def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
     for place, source in enumerate(sources):
         if captions.count(captions[place]) > 1 and source != STANDARD_INPUT and not is_database(source):
             path = Path(source).resolve()
-            before = path.parent.name if captions[place] == path.stem else path.stem
-            tables[place] = tables[place].with_caption(f"{before}/{captions[place]}")  # north/sales
+            prefix = path.parent.name if captions[place] == path.stem else path.stem
+            tables[place] = tables[place].with_caption(f"{prefix}/{captions[place]}")  # north/sales
     if tables:
-        given["table"] = tables[0]
+        inputs["table"] = tables[0]
     if len(tables) > 1:
-        given["tables"] = tables[1:]
+        inputs["tables"] = tables[1:]
     if options.index is not None:
         from chameleon.retrieval.manifest import Manifest
 
@@ -157,44 +157,44 @@ def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:
         with suppress(RuntimeError):  # there is no such user
             index = index.expanduser()
         Manifest.read(index)
-        given["index"] = str(index.resolve())
+        inputs["index"] = str(index.resolve())
     if options.text:
         with _right_option("--text", options.text):
-            given |= read_text_or_document(options.text)
+            inputs |= read_text_or_document(options.text)
     if options.image:
         from chameleon.pictures.opening import MAX_BYTES, check_picture
 
-        given["image"] = options.image
+        inputs["image"] = options.image
         if options.image == STANDARD_INPUT:
-            file = Path(close.enter_context(TemporaryDirectory(prefix="chameleon-")), _NAME)
+            file = Path(close.enter_context(TemporaryDirectory(prefix="chameleon-")), _STDIN_NAME)
             file.write_bytes(sys.stdin.buffer.read(MAX_BYTES + 1))
-            given["image"] = str(file)
-        check_picture(given["image"])
-    return given
+            inputs["image"] = str(file)
+        check_picture(inputs["image"])
+    return inputs
 
 
 def _read_table(source: str, sheet: str | None, options: FileOptions) -> Table:
     """Read a table; without a caption, it gets the name of its file."""
     is_piped, name = source == STANDARD_INPUT, file_name(source)
     with _right_option("--table", source):
-        data = read_within(sys.stdin.buffer, _NAME) if is_piped else source
-        own, rows = _NAME if is_piped else "", options.header or ""
-        found = choose_table(data, name=own, sheet=sheet, header=rows, keep_totals=options.keep_totals)
-    if found.others and not sheet:
-        others = ", ".join(map(repr, found.others[:_MAX_NAMED])) + ", …" * (len(found.others) > _MAX_NAMED)
-        say(harmless(f"Read {found.name!r} of {name}; there are also {others}: choose with --sheet."))
-    for warning in found.warnings[:_MAX_NAMED]:
+        data = read_within(sys.stdin.buffer, _STDIN_NAME) if is_piped else source
+        label, rows = _STDIN_NAME if is_piped else "", options.header or ""
+        choice = choose_table(data, name=label, sheet=sheet, header=rows, keep_totals=options.keep_totals)
+    if choice.others and not sheet:
+        others = ", ".join(map(repr, choice.others[:_MAX_NAMES])) + ", …" * (len(choice.others) > _MAX_NAMES)
+        say(harmless(f"Read {choice.name!r} of {name}; there are also {others}: choose with --sheet."))
+    for warning in choice.warnings[:_MAX_NAMES]:
         say(f"{harmless(warning)}.")
-    table = found.table
+    table = choice.table
     is_named = table.caption.strip() or (is_piped and len(options.table or ()) < 2)
-    return table if is_named else table.with_caption(found.name if sheet else Path(name).stem)
+    return table if is_named else table.with_caption(choice.name if sheet else Path(name).stem)
 
 
 @contextmanager
 def _right_option(option: str, source: str) -> Iterator[None]:
     """Say which option takes a file that cannot be read, or that none does."""
     try:
-        if option == "--text" and Path(source).suffix.lower() in _OF_TABLES:
+        if option == "--text" and Path(source).suffix.lower() in _TABLE_SUFFIXES:
             raise InputError("is a table", where=source)
         yield
     except InputError as error:
@@ -208,10 +208,10 @@ def _right_option(option: str, source: str) -> Iterator[None]:
         if not path.is_file() or suffix in (*takes[option], ".txt"):
             raise
         if other := next((name for name, suffixes in takes.items() if suffix in suffixes), ""):
-            what = f"is a {_TAKEN_BY[other]}, not a {_TAKEN_BY[option]}"
+            what = f"is a {_FILE_KINDS[other]}, not a {_FILE_KINDS[option]}"
             raise InputError(what, where=source, hint=f"Give it with {other}.") from None
         if suffix and "is not UTF-8" in error.what:
-            raise InputError(f"is an unsupported kind of file ({suffix})", where=source, hint=_READ) from None
+            raise InputError(f"is an unsupported kind of file ({suffix})", where=source, hint=_HINT) from None
         raise
 
 
@@ -224,8 +224,8 @@ def read_text_or_document(source: str) -> dict[str, Any]:
 
     _require_path(source, "texts are read")
     is_piped = source == STANDARD_INPUT
-    data = read_within(sys.stdin.buffer, _NAME) if is_piped else read_file(Path(source))
-    return reading.text_inputs(data, _NAME if is_piped else source)
+    data = read_within(sys.stdin.buffer, _STDIN_NAME) if is_piped else read_file(Path(source))
+    return reading.text_inputs(data, _STDIN_NAME if is_piped else source)
 
 
 def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:
@@ -246,7 +246,7 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
         name = file_name(options.table[0])
         if fitted["table"].caption in ("", Path(name).stem):
             fitted["table"] = fitted["table"].with_caption(name)
-    files = [key for key in _FILES if key in fitted]
+    files = [key for key in _FILE_KEYS if key in fitted]
     missing = [_NAMES.get(key, key) for key in files if takes and key not in takes]
     if missing:
         what = f"the inventory {inventory.name} does not take {' or '.join(map(with_article, missing))}"
@@ -259,16 +259,16 @@ def file_name(source: str) -> str:
     """Return the name of a source; for an address, which may hold a password, only its target."""
     if is_database(source):
         return address_name(source)
-    return _NAME if source == STANDARD_INPUT else Path(source).name
+    return _STDIN_NAME if source == STANDARD_INPUT else Path(source).name
 
 
-def _require_path(source: str, done: str) -> None:
+def _require_path(source: str, use: str) -> None:
     """Raise `InputError` if a source is an address instead of a path, without showing its password."""
     from chameleon.pictures.opening import is_address
 
     if is_address(source) or is_database(source):
         hint = "Download a file first; ask a database with --table."
-        raise InputError(f"is an address, but {done} from files only", where=address_name(source), hint=hint)
+        raise InputError(f"is an address, but {use} from files only", where=address_name(source), hint=hint)
 
 
 def set_up(
@@ -372,10 +372,10 @@ def events_of(executor: Executor, given: Mapping[str, Any], log: Log, reply: Any
 
     The sandbox starts during the first steps of a plan that will use it.
     """
-    modules, before = executor.inventory.modules, tuple(log or ())
+    modules, recorded = executor.inventory.modules, tuple(log or ())
     new = executor.stream(given, log or (), on_text=reply)
     first = next(new, None)  # refuse a log of another run before anything is shown
-    yield from before
+    yield from recorded
     for event in chain([first] if first else [], new):
         yield event
         planned = event.steps if isinstance(event, Plan) and not event.refused else ()

@@ -22,9 +22,9 @@ from chameleon.usage import Usage
 from chameleon.values import to_json
 
 MAX_REPLY_CHARS = 200
-_AROUND = " .,;:!?\"'“”‘’`*()[]"
-_ASK_A_MODEL = "let a model answer: {} {} --model PROVIDER:NAME, with its key."
-_ASK_AGAIN = (
+_EDGE_CHARS = " .,;:!?\"'“”‘’`*()[]"
+_MODEL_ADVICE = "let a model answer: {} {} --model PROVIDER:NAME, with its key."
+_RETRY_ADVICE = (
     "Replies came from the response store: --store record asks the model again and keeps the replies, "
     "--store off asks it and keeps nothing."
 )
@@ -80,11 +80,11 @@ def answer_text(answer: Any, unit: str) -> str:
 
 def plan_in_words(steps: Sequence[Step], inventory: Inventory | None) -> str:
     """Write steps in order, as "one & two → three", with & between steps that run in parallel."""
-    groups, left = list[str](), list(steps)
-    while left:
-        group = parallel_group(left, inventory.access) if inventory else left[:1]
+    groups, pending = list[str](), list(steps)
+    while pending:
+        group = parallel_group(pending, inventory.access) if inventory else pending[:1]
         groups.append(" & ".join(harmless(str(step)) for step in group))
-        left = left[len(group) :]
+        pending = pending[len(group) :]
     return " → ".join(groups)
 
 
@@ -127,9 +127,9 @@ def settled(
     with_model = {offline: name for name, offline in DEFAULTS.values()}.get(inventory.name)
     rejected = ended.reason == "failed" and ended.error.kind == StepRejected.__name__
     if rejected and any(call.cached for call in state.calls):
-        hints.append(_ASK_AGAIN)
+        hints.append(_RETRY_ADVICE)
     elif ended.reason == "declined" and with_model:
-        advice = _ASK_A_MODEL.format(named_by, with_model)
+        advice = _MODEL_ADVICE.format(named_by, with_model)
         hints.append(f"Or {advice}" if hints else f"{advice[0].upper()}{advice[1:]}")
     error = replace(ended.error, hint=" ".join(hints))
     return replace(state, ended=replace(ended, error=error))
@@ -138,4 +138,4 @@ def settled(
 def _bare(text: str) -> str:
     """Return a text in lower case without surrounding punctuation, unless it is only punctuation."""
     folded = " ".join(text.casefold().split())
-    return folded.strip(_AROUND) or folded
+    return folded.strip(_EDGE_CHARS) or folded

@@ -34,11 +34,11 @@ class _Seen(values.ReadOnly):
 
     def __missing__(self, key: object) -> NoReturn:
         name = f"{self.kind}.{key}"
-        near = nearest(str(key), self) if self else ""
+        hint = nearest(str(key), self) if self else ""
         if _is_in(name, self.reads):
-            raise NoSuchKey(f"there is no {name}", hint=near)
+            raise NoSuchKey(f"there is no {name}", hint=hint)
         what = f"it reads {name}, which it does not declare"
-        raise NoSuchKey(what, hint=f'Add "{name}" to its `reads`. {near}'.strip())
+        raise NoSuchKey(what, hint=f'Add "{name}" to its `reads`. {hint}'.strip())
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self or key in self.given else default
@@ -91,13 +91,13 @@ class Access:
         missing = tuple(self._unavailable(state, others)) if state.failures else ()
         if self.reads is None:
             return state.with_fields(step=step, missing=missing)
-        whole = state if "history" in self.reads else State()
+        base = state if "history" in self.reads else State()
         initial = state.started.input if state.started is not None else _NOTHING
-        shown = {}
+        parts = {}
         for kind, items, whole_of in (("input", state.input, initial), ("cache", state.cache, _NOTHING)):
-            shown[kind] = seen = _Seen({k: v for k, v in items.items() if _is_in(f"{kind}.{k}", self.reads)})
-            seen.kind, seen.reads, seen.given = kind, self.reads, whole_of
-        return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, missing=missing)
+            parts[kind] = part = _Seen({k: v for k, v in items.items() if _is_in(f"{kind}.{k}", self.reads)})
+            part.kind, part.reads, part.given = kind, self.reads, whole_of
+        return base.with_fields(input=parts["input"], cache=parts["cache"], step=step, missing=missing)
 
     def _unavailable(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """Yield the keys missing because their module failed, unless that module will run again."""
@@ -106,8 +106,8 @@ class Access:
             if name not in others or name in pending:
                 continue
             unwritten = sorted(others[name].writes - others[name].non_text - state.keys)
-            if read := [key.partition(".")[2] for key in unwritten if self._may_read(key)]:
-                yield MissingKeys(tuple(name if key == "*" else key for key in read), failure.reason)
+            if keys := [key.partition(".")[2] for key in unwritten if self._may_read(key)]:
+                yield MissingKeys(tuple(name if key == "*" else key for key in keys), failure.reason)
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
         """Return the required keys that are missing, alternatives joined by "|"."""
@@ -200,8 +200,8 @@ def reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict
     keys = [*read, *(key for each in shipped for key in _written_keys(each))]
     known = {part for key in keys for part in key.removesuffix("?").split("|")}
     of_text = (set(_written_keys(each)).difference(split_keys(each.traits.non_text)) for each in own.values())
-    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
-    added = [f"{key}?" for key in sorted(written - known)]
+    cache_keys = {key for keys in of_text for key in keys if key.startswith("cache.")}
+    added = [f"{key}?" for key in sorted(cache_keys - known)]
     return {
         name: reading(each, added, known) if added and each.traits.shows_own_keys else each
         for name, each in modules.items()

@@ -30,13 +30,13 @@ from chameleon.values import Room, freeze
 _MAX_VALUE_CHARS = 80
 _MAX_TYPE_LEVELS = 4  # nesting levels written out in a signature
 _MAX_TYPES = 2_000  # written out in a signature
-_NO_NAME = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_UNNAMED_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _PART = re.compile(r"""\.([\w-]+)|\[(?:(\d+)|"([^"]+)"|'([^']+)')\]""")
 _REFERENCE = re.compile(rf"\$([^\W\d]\w*)((?:{_PART.pattern})*)")
-_BEGINS = re.compile(r"\$([^\W\d]\w*)[.\[]")
-_PLAIN = re.compile(r"[\w-]+")
-_THE_VALUE = "Write the value itself"
-_OF_A_TABLE = ("header", "rows", "caption")
+_REFERENCE_START = re.compile(r"\$([^\W\d]\w*)[.\[]")
+_PLAIN_KEY = re.compile(r"[\w-]+")
+_VALUE_HINT = "Write the value itself"
+_TABLE_KEYS = ("header", "rows", "caption")
 
 
 class _Schema(GenerateJsonSchema):
@@ -75,9 +75,9 @@ def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict
 
     Raises `ModuleError` if they need more than `room`: each of them may be a whole output.
     """
-    whole = {name: filled(value, state) for name, value in given.items()}
-    freeze(whole, "the value of its arguments", room)
-    return whole
+    args = {name: filled(value, state) for name, value in given.items()}
+    freeze(args, "the value of its arguments", room)
+    return args
 
 
 @dataclass(frozen=True)
@@ -158,23 +158,23 @@ class Arguments:
 
     def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
         """Return the arguments for `run`. Raises `BadArguments`, and as `filled_arguments` does."""
-        made = self._validated(filled_arguments(given, state, room), BadArguments)
-        return {field.alias or name: getattr(made, name) for name, field in self.model.model_fields.items()}
+        args = self._validated(filled_arguments(given, state, room), BadArguments)
+        return {field.alias or name: getattr(args, name) for name, field in self.model.model_fields.items()}
 
     def _validated(
-        self, given: Mapping[str, Any], error: type[ChameleonError], open_ones: Collection[str] = ()
+        self, args: Mapping[str, Any], error: type[ChameleonError], open_ones: Collection[str] = ()
     ) -> BaseModel | None:
         """Return the arguments in their model, or None if only `open_ones` do not fit yet.
 
         Raises `error` for any other misfit.
         """
-        known = {*self.names, *self.model.model_fields}
-        unknown = [name for name in given if name not in known]
+        names = {*self.names, *self.model.model_fields}
+        unknown = [name for name in args if name not in names]
         if unknown and self.model.model_config.get("extra") != "allow":
             hint = nearest(unknown[0], self.names) if self.names else "It takes none."
             raise error(f"{self.module} takes no argument {unknown[0][:60]!r}", hint=hint)
         try:
-            return self.model.model_validate(dict(given))
+            return self.model.model_validate(dict(args))
         except ValidationError as problem:
             for fault in problem.errors(include_url=False):
                 name, *inner = fault["loc"] or ("",)
@@ -194,13 +194,13 @@ def type_writer(root: Mapping[str, Any]) -> Callable[[Any], str]:
 
     Recursive types, types nested too deeply and types after the first `_MAX_TYPES` are written as "any".
     """
-    left = count(_MAX_TYPES, -1)
+    budget = count(_MAX_TYPES, -1)
 
     def words(schema: Any, depth: int = 0, within: Sequence[str] = ()) -> str:
-        if next(left) <= 0 or not isinstance(schema, Mapping) or depth > _MAX_TYPE_LEVELS:
+        if next(budget) <= 0 or not isinstance(schema, Mapping) or depth > _MAX_TYPE_LEVELS:
             return "any"
-        if isinstance(named := schema.get("$ref"), str):
-            name = named.rpartition("/")[2]
+        if isinstance(ref := schema.get("$ref"), str):
+            name = ref.rpartition("/")[2]
             if name in within or len(within) == _MAX_TYPE_LEVELS:
                 return "any"
             return words(root.get("$defs", {}).get(name), depth, (*within, name))
@@ -229,7 +229,7 @@ def _model_of(
 ) -> type[BaseModel]:
     """Make a pydantic model from these parameters of a function."""
     for each in parameters:
-        if each.kind in _NO_NAME:
+        if each.kind in _UNNAMED_KINDS:
             what = f"{module} takes {str(each).partition(':')[0]}, but a plan gives arguments by name"
             raise InventoryError(what, hint="Name each argument in its signature.")
     try:
@@ -297,7 +297,7 @@ class Reference:
         return cls(name, tuple(part[part.lastindex or 0] for part in _PART.finditer(match[2])))
 
     def __str__(self) -> str:
-        parts = (f".{part}" if _PLAIN.fullmatch(part) else f'["{part}"]' for part in self.path)
+        parts = (f".{part}" if _PLAIN_KEY.fullmatch(part) else f'["{part}"]' for part in self.path)
         return f"${self.module}{''.join(parts)}"
 
     def value(self, state: State) -> Any:
@@ -306,8 +306,8 @@ class Reference:
         if not ran or ran[-1].error is not None:
             raise BadArguments(f"there is no {self}: {self.module} failed")
         value = ran[-1].output
-        for done, part in enumerate(self.path):
-            value = _part_of(value, part, Reference(self.module, self.path[:done]))
+        for depth, part in enumerate(self.path):
+            value = _part_of(value, part, Reference(self.module, self.path[:depth]))
         return value
 
 
@@ -319,7 +319,7 @@ def _step_called(name: str, earlier: Collection[str]) -> str:
 def _part_of(value: Any, part: str, place: Reference) -> Any:
     """Return the item of a mapping, a list or a table at a key or index."""
     if isinstance(value, Table):
-        value = {name: getattr(value, name) for name in _OF_A_TABLE}
+        value = {name: getattr(value, name) for name in _TABLE_KEYS}
     if isinstance(value, Mapping):
         if part in value:
             return value[part]
@@ -358,11 +358,11 @@ def _check_references(
             continue
         if (later := Reference.parse(text, planned)) is not None:
             what, fix = f"refers to {later.module}, which does not come before", "Call it before"
-        elif (named := _REFERENCE.fullmatch(text)) and named[1] in inputs:
-            what, fix = 'names an input, but "$" refers to the output of an earlier step', _THE_VALUE
-        elif (named := _BEGINS.match(text)) and _step_called(named[1], earlier):
-            what = f"starts like a reference to {named[1]} but is not valid"
-            fix = f'Write only "${named[1]}.KEY" or "${named[1]}[\'A KEY\']"'
+        elif (match := _REFERENCE.fullmatch(text)) and match[1] in inputs:
+            what, fix = 'names an input, but "$" refers to the output of an earlier step', _VALUE_HINT
+        elif (match := _REFERENCE_START.match(text)) and _step_called(match[1], earlier):
+            what = f"starts like a reference to {match[1]} but is not valid"
+            fix = f'Write only "${match[1]}.KEY" or "${match[1]}[\'A KEY\']"'
         else:
             continue
         hint = f'{fix}, or "$$…" for a text that begins with a dollar.'

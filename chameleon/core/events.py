@@ -23,7 +23,7 @@ Said = Literal["asked", "yes", "no", "begun"]
 Ran = Mapping[tuple[str, ...], int]
 
 # Failures as a model sees them: an error's own text may hold paths, hosts and library names.
-_TO_A_MODEL: Mapping[str, str] = {
+_MODEL_REASONS: Mapping[str, str] = {
     "InputError": "what it was given cannot be used",
     "InventoryError": "it is not set up here",
     "MachineError": "it cannot run here",
@@ -35,7 +35,7 @@ _TO_A_MODEL: Mapping[str, str] = {
     "StoreError": "its store cannot be used",
     **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
 }
-_FAILED = "it failed"
+_OTHER_REASON = "it failed"
 ONE_QUESTION = "for_one_question"
 """The setting of a run that lists the modules whose input changes apply only to the current question."""
 _MAX_ARGUMENTS_CHARS, _MAX_REPR_CHARS = 200, 300
@@ -77,12 +77,12 @@ class Step:
 
     def to_json(self) -> dict[str, Any]:
         """Write the step as JSON; `from_json` reads it back."""
-        written: dict[str, Any] = {"module": self.module}
+        data: dict[str, Any] = {"module": self.module}
         if self.args is not None:
-            written["args"] = values.to_json(self.args)
+            data["args"] = values.to_json(self.args)
         if self.redo is not None:
-            written["redo"] = asdict(self.redo)
-        return written
+            data["redo"] = asdict(self.redo)
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Step:
@@ -112,9 +112,9 @@ class Failure:
         error = lack_of(error) or error
         if isinstance(error, ChameleonError):
             # The nearest class of chameleon.errors decides what a run does next.
-            known = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
+            kinds = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
             place = ": ".join(part for part in (where, error.where) if part)
-            return cls(next(known).__name__, error.what, error.hint, place, error, error.code)
+            return cls(next(kinds).__name__, error.what, error.hint, place, error, error.code)
         try:
             message = str(error) or "no message"
         except Exception:  # a user's `__str__` may raise anything
@@ -124,12 +124,12 @@ class Failure:
     @property
     def exception(self) -> ChameleonError:
         """Return the error to raise, of the recorded class, with the original exception as its cause."""
-        named = getattr(errors, self.kind, None)
-        if not (isinstance(named, type) and issubclass(named, ChameleonError)):
-            named = ModuleError
-        made = named(self.message, where=self.where, hint=self.hint, code=self.code)
-        made.__cause__ = self.cause
-        return made
+        cls = getattr(errors, self.kind, None)
+        if not (isinstance(cls, type) and issubclass(cls, ChameleonError)):
+            cls = ModuleError
+        error = cls(self.message, where=self.where, hint=self.hint, code=self.code)
+        error.__cause__ = self.cause
+        return error
 
     @property
     def advice(self) -> str:
@@ -139,7 +139,7 @@ class Failure:
     @property
     def reason(self) -> str:
         """Return the failure in a few plain words for a model, with nothing from the error's own text."""
-        return _TO_A_MODEL.get(self.kind, _FAILED)
+        return _MODEL_REASONS.get(self.kind, _OTHER_REASON)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.advice}" if self.where else self.advice

@@ -32,7 +32,7 @@ class LineFile:
     def __init__(self, path: str | os.PathLike[str], what: str = "log", hint: str = "") -> None:
         self.path, self.what, self.hint = Path(path), what, hint
         self._lock = threading.RLock()
-        self._file = self._opened()
+        self._file = self._open()
 
     def whole_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield every whole line with the offset where it starts, then cut off an unfinished last line.
@@ -49,7 +49,7 @@ class LineFile:
                         end += len(line)
             self.cut(end)
         except OSError as problem:
-            raise self._unusable("read", problem) from problem
+            raise self._file_error("read", problem) from problem
 
     def append(self, line: bytes) -> int:
         """Write one line and return the offset where it starts.
@@ -61,14 +61,14 @@ class LineFile:
             file = self._file.fileno()
             info = os.fstat(file)
             if info.st_nlink == 0:
-                raise self._unwritten("the file was deleted")
+                raise self._write_error("the file was deleted")
             start = info.st_size
             try:
-                while (written := os.write(file, line)) < len(line):
-                    line = line[written:]
+                while (count := os.write(file, line)) < len(line):
+                    line = line[count:]
             except OSError as problem:
                 self.cut(start)
-                raise self._unwritten(problem.strerror, f"Make room. {self.hint}".strip()) from problem
+                raise self._write_error(problem.strerror, f"Make room. {self.hint}".strip()) from problem
             return start
 
     @property
@@ -100,15 +100,15 @@ class LineFile:
                     file.writelines(lines)
                 new.replace(self.path)
             except OSError as problem:
-                raise self._unwritten(problem.strerror) from problem
+                raise self._write_error(problem.strerror) from problem
             self._file.close()
-            self._file = self._opened()
+            self._file = self._open()
 
     def close(self) -> None:
         """Let other processes open the file."""
         self._file.close()
 
-    def _opened(self) -> FileIO:
+    def _open(self) -> FileIO:
         """Open the file to read and append, locking out other processes where the system supports it."""
         try:
             if self.path.exists() and not self.path.is_file():  # a device or a pipe may never end
@@ -116,7 +116,7 @@ class LineFile:
                 raise InputError(what, where=str(self.path))
             file = FileIO(self.path, "a+b", opener=private)
         except OSError as problem:
-            raise self._unusable("open", problem) from problem
+            raise self._file_error("open", problem) from problem
         try:
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -127,11 +127,11 @@ class LineFile:
         except OSError as problem:
             if problem.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # some network drives
                 file.close()
-                raise self._unusable("lock", problem) from problem
+                raise self._file_error("lock", problem) from problem
         return file
 
-    def _unwritten(self, why: str | None, hint: str = "") -> LogError:
+    def _write_error(self, why: str | None, hint: str = "") -> LogError:
         return LogError(f"the {self.what} cannot be written: {why}", where=str(self.path), hint=hint)
 
-    def _unusable(self, done: str, problem: OSError) -> InputError:
-        return InputError(f"cannot {done} the {self.what}: {problem.strerror}", where=str(self.path))
+    def _file_error(self, verb: str, problem: OSError) -> InputError:
+        return InputError(f"cannot {verb} the {self.what}: {problem.strerror}", where=str(self.path))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Weights = Literal["given", "rank"]
 Structured = Literal[True, False, "auto"]
 FOR_GOOD = (AuthFailed, ContextTooLong, NoModel, RateLimited)  # rephrasing the request does not help
-_IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is described or shown here."
+_REMINDER = "Reply in JSON of the schema that is asked for, whatever form is described or shown here."
 _MAX_FAULT_CHARS = 500
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may never end."
 
@@ -125,7 +125,7 @@ class AsksModel:
         if schema is None or not offer:
             return self._samples(messages, n, **options)
         try:
-            replies = self._samples(_in_form(messages), n, schema=schema, **options)
+            replies = self._samples(_with_schema_note(messages), n, schema=schema, **options)
         except ModelError as problem:
             worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
             if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
@@ -186,19 +186,19 @@ class LLMModule(AsksModel, Module):
         slots = self._template.slots
         also = self._own_keys(state)
         if "cache.*?" in self.traits.extra_reads:  # may read more than the prompt should show
-            read = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
-            kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & read]
-            state = state.with_fields(cache={key: state.cache[key] for key in kept})
+            reads = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
+            keys = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & reads]
+            state = state.with_fields(cache={key: state.cache[key] for key in keys})
         is_noted, is_typed = "note?" in slots, "types?" in slots
         return slots_of(state, self.table_view, noted=is_noted, typed=is_typed, also=also)
 
     def _own_keys(self, state: State) -> list[str]:
         """Return the cache keys that the user's modules write or the module's inventory entry names."""
-        named = [
+        keys = [
             key.strip("?").partition(".")[2] for key in self.traits.extra_reads if key.startswith("cache.")
         ]
         others = [key for key in state.cache if f"cache.{key}" not in self.traits.known_keys]
-        return [*dict.fromkeys([*named, *(others if "*" in named else [])])]
+        return [*dict.fromkeys([*keys, *(others if "*" in keys else [])])]
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply, or None (the default) for plain text."""
@@ -230,12 +230,12 @@ class LLMModule(AsksModel, Module):
         Outputs of the user's modules go before the last message if the prompt has no slot for them.
         """
         messages = self._template.render(self.slots(state))
-        own = {key: state.cache[key] for key in self._own_keys(state) if key in state.cache}
-        if not own or "context?" in self._template.slots or "context" in self._template.variables:
+        outputs = {key: state.cache[key] for key in self._own_keys(state) if key in state.cache}
+        if not outputs or "context?" in self._template.slots or "context" in self._template.variables:
             return messages
-        context = context_of(State(cache=own), self.table_view.max_text_tokens, own)
-        *before, (role, text) = messages
-        return [*before, (role, f"Known beside what follows:\n\n{context}\n\n{text}")]
+        context = context_of(State(cache=outputs), self.table_view.max_text_tokens, outputs)
+        *earlier, (role, text) = messages
+        return [*earlier, (role, f"Known beside what follows:\n\n{context}\n\n{text}")]
 
     def _starts_over(self, state: State) -> bool:
         """Return whether a redo uses a fresh prompt that does not show the error. By default it shows it."""
@@ -244,7 +244,7 @@ class LLMModule(AsksModel, Module):
     def ask(self, state: State) -> list[Reply]:
         """Ask the model once for each sample. Raises `StepRejected` for an empty reply."""
         redo = state.step.redo if state.step else None
-        messages = [*self.messages(state), *([] if self._starts_over(state) else _mending(redo))]
+        messages = [*self.messages(state), *([] if self._starts_over(state) else _repair_messages(redo))]
         attempt = redo.attempt if redo else 0  # continues the numbering of earlier samples
         params = self._stop_params | (self._redo_params(attempt * redo.temperature_step) if redo else {})
         whole = not self._takes_cut_off
@@ -291,7 +291,7 @@ def connected(name: str, asking: Asking, llm: LLM | None) -> LLM | None:
         raise error.at(f"{name}, {error.where or f'model {asking.model}'}") from None
 
 
-def _mending(redo: Redo | None) -> Messages:
+def _repair_messages(redo: Redo | None) -> Messages:
     """Return the messages that show what was wrong with the last reply, if the redo asks for it."""
     if redo is None or not redo.fault:
         return []
@@ -300,11 +300,11 @@ def _mending(redo: Redo | None) -> Messages:
     return [("assistant", redo.reply or "(nothing)"), ("user", turn)]
 
 
-def _in_form(messages: Messages) -> Messages:
+def _with_schema_note(messages: Messages) -> Messages:
     """Add that the schema takes precedence, because prompts describe and show a text format."""
-    (role, text), *others = messages
+    (role, text), *rest = messages
     return (
-        [(role, f"{text}\n\n{_IN_FORM}"), *others] if role == "system" else [("system", _IN_FORM), *messages]
+        [(role, f"{text}\n\n{_REMINDER}"), *rest] if role == "system" else [("system", _REMINDER), *messages]
     )
 
 
@@ -343,5 +343,5 @@ def weights_of(replies: Sequence[Reply], weights: Weights) -> list[float]:
     """
     if weights == "rank":
         return [(len(replies) - rank) / len(replies) for rank in range(len(replies))]
-    known = [reply.logprob for reply in replies]
-    return [1.0 if None in known or each is None else math.exp(each) for each in known]
+    logprobs = [reply.logprob for reply in replies]
+    return [1.0 if None in logprobs or each is None else math.exp(each) for each in logprobs]

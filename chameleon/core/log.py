@@ -42,19 +42,19 @@ from chameleon.usage import Call, checked_seconds
 FORMAT = "chameleon-log-1"
 _SEAL = "seal"
 _log = logging.getLogger("chameleon")
-_JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values have no cycles
+_ENCODE = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values have no cycles
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
-_BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
-_PARTED = (dict, list, tuple)
-_OUTPUT = "$output"
+_ORJSON_LINE = re.compile(rb'\{"\w+":(?! )')
+_CONTAINERS = (dict, list, tuple)
+_OUTPUT_KEY = "$output"
 _MARKS = ("dropped", "beside")  # of a step, written only if true
 _LAST_SECOND = 253_402_300_799  # of the year 9999
-_BEGINS = (b'{"event":"', b'{"event": "')
+_LINE_STARTS = (b'{"event":"', b'{"event": "')
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
     """Write one event as a JSON object; `event_from_json` reads it back."""
-    written: dict[str, Any]
+    data: dict[str, Any]
     match event:
         case RunStarted():
             return {
@@ -67,7 +67,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 **({"notes": notes} if (notes := getattr(event.input.get("table"), "notes", None)) else {}),
             }
         case Plan():
-            written = {
+            data = {
                 "event": "plan",
                 "steps": [step.to_json() for step in event.steps],
                 "by": event.by,
@@ -77,9 +77,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "seconds": round(event.seconds, 6),
             }
             if event.path:
-                written["path"] = list(event.path)
+                data["path"] = list(event.path)
         case StepRecord():
-            written = {
+            data = {
                 "event": "step",
                 **event.step.to_json(),
                 "output": values.to_json(event.output),
@@ -87,7 +87,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "cache": _changes(event.cache_changes, event.output),
                 "seconds": round(event.seconds, 6),
             }
-            written |= {mark: True for mark in _MARKS if getattr(event, mark)}
+            data |= {mark: True for mark in _MARKS if getattr(event, mark)}
         case Nested():
             return {"event": "nested", "module": event.module, "inside": event_to_json(event.event)}
         case Approval():
@@ -96,12 +96,12 @@ def event_to_json(event: Event) -> dict[str, Any]:
         case Dropped():
             return {"event": "dropped", **asdict(event)}
         case RunEnded():
-            written = {"event": "run_ended", "reason": event.reason}
+            data = {"event": "run_ended", "reason": event.reason}
     if not isinstance(event, Plan) and event.error:
-        written["error"] = event.error.to_json()
+        data["error"] = event.error.to_json()
     if event.calls:
-        written["calls"] = [call.to_json() for call in event.calls]
-    return written
+        data["calls"] = [call.to_json() for call in event.calls]
+    return data
 
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
     if output is not None:
         references[id(output)] = True
     return {
-        key: {_OUTPUT: references[id(value)]} if id(value) in references else values.to_json(value)
+        key: {_OUTPUT_KEY: references[id(value)]} if id(value) in references else values.to_json(value)
         for key, value in changes.items()
     }
 
@@ -123,7 +123,7 @@ def json_line(data: Mapping[str, Any]) -> bytes:
     try:
         line = orjson.dumps(data, option=_OPTIONS)
     except TypeError:  # orjson limits: 64-bit integers, whole surrogate pairs, 254 levels
-        return (_JSON(data) + "\n").encode("ascii")
+        return (_ENCODE(data) + "\n").encode("ascii")
     if b"null" in line and _has_nan(data):  # orjson writes a NaN as null
         raise ValueError("Out of range float values are not JSON compliant")
     return line
@@ -135,7 +135,7 @@ def _has_nan(parts: Any) -> bool:
         if type(each) is float:
             if not math.isfinite(each):
                 return True
-        elif isinstance(each, _PARTED) and _has_nan(each):
+        elif isinstance(each, _CONTAINERS) and _has_nan(each):
             return True
     return False
 
@@ -146,7 +146,7 @@ def read_line(line: bytes) -> Any:
     Lines not written by orjson may hold integers of more than 64 bits, which it would change.
     """
     try:
-        return orjson.loads(line) if _BY_ORJSON.match(line) else json.loads(line)
+        return orjson.loads(line) if _ORJSON_LINE.match(line) else json.loads(line)
     except RecursionError as problem:
         raise ValueError("it is nested too deeply") from problem
 
@@ -208,9 +208,9 @@ def _event(data: Mapping[str, Any]) -> Event:
 
 def _beginning(data: Mapping[str, Any]) -> RunStarted:
     if (written_format := data.get("format")) != FORMAT:
-        named = f"has the format {written_format!r}" if written_format else "names no format"
+        fault = f"has the format {written_format!r}" if written_format else "names no format"
         raise LogError(
-            f"the log {named}, but this version reads {FORMAT}",
+            f"the log {fault}, but this version reads {FORMAT}",
             hint="Read it with the version of Chameleon that wrote it, or start a new log.",
         )
     if not isinstance(run_input := values.from_json(data["input"]), Mapping):
@@ -222,8 +222,8 @@ def _beginning(data: Mapping[str, Any]) -> RunStarted:
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
     def read(value: Any) -> Any:
-        if isinstance(value, dict) and set(value) == {_OUTPUT}:
-            return output if value[_OUTPUT] is True else output[value[_OUTPUT]]
+        if isinstance(value, dict) and set(value) == {_OUTPUT_KEY}:
+            return output if value[_OUTPUT_KEY] is True else output[value[_OUTPUT_KEY]]
         return values.from_json(value)
 
     return values.ReadOnly({key: read(value) for key, value in data.items()})
@@ -234,11 +234,11 @@ def before_failure(events: Sequence[Event]) -> int:
 
     The end of a failed run is not counted, nor are the failed steps and plans just before it.
     """
-    kept = len(events)
-    if kept and isinstance(events[-1], RunEnded):
-        while kept and _is_failed(events[kept - 1]):
-            kept -= 1
-    return kept
+    count = len(events)
+    if count and isinstance(events[-1], RunEnded):
+        while count and _is_failed(events[count - 1]):
+            count -= 1
+    return count
 
 
 def _is_failed(event: Event) -> bool:
@@ -264,8 +264,8 @@ def settings_in(path: Path | None) -> Mapping[str, Any]:
     with suppress(OSError, ValueError, ChameleonError):
         if path is not None and path.is_file():
             with path.open("rb") as lines:
-                begun = event_from_json(read_line(lines.readline()))
-            return begun.settings if isinstance(begun, RunStarted) else {}
+                event = event_from_json(read_line(lines.readline()))
+            return event.settings if isinstance(event, RunStarted) else {}
     return {}
 
 
@@ -300,7 +300,7 @@ class EventLog:
     def _read(self, line: bytes, number: int) -> None:
         """Read an event from the file; a line left unfinished by a crash holds none."""
         if not line.endswith(b"\n"):
-            if not any(begins.startswith(line[: len(begins)]) for begins in _BEGINS):
+            if not any(start.startswith(line[: len(start)]) for start in _LINE_STARTS):
                 what = f"line {number} is not an event"
                 raise LogError(what, where=str(self.path), hint="Name another file.")
             return
@@ -342,12 +342,12 @@ class EventLog:
         approved and failed needs approval again. Dropped lines are deleted from the file; a run that was
         answered or declined is not changed.
         """
-        kept = before_failure(self.events)
-        if kept < len(self.events):
+        count = before_failure(self.events)
+        if count < len(self.events):
             with self._lock:
                 starts = [start for start, _ in self._file.whole_lines()]
-                self._file.cut(starts[kept + self._uncounted])
-                del self.events[kept:]
+                self._file.cut(starts[count + self._uncounted])
+                del self.events[count:]
                 self._before = hashlib.sha256(b"".join(line for _, line in self._file.whole_lines()))
 
     def __iter__(self) -> Iterator[Event]:

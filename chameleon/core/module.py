@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Keys = str | tuple[str, ...]
 Part = TypeVar("Part")
 _log = logging.getLogger("chameleon")
-_NO_STATE = ("bool", "dict", "float", "int", "list", "str", "tuple")
+_VALUE_TYPES = ("bool", "dict", "float", "int", "list", "str", "tuple")
 _OLD_NAMES = {
     "asks": "requires_approval",
     "at_most": "max_runs",
@@ -183,7 +183,7 @@ def _check_state(run: Callable[..., Any], owner: str) -> None:
         return
     annotation = params[0].annotation if params else None
     kind = annotation.__name__ if inspect.isclass(annotation) else str(annotation)
-    if re.split(r"\W", kind)[0] in _NO_STATE or (not params and own.kind is not own.VAR_POSITIONAL):
+    if re.split(r"\W", kind)[0] in _VALUE_TYPES or (not params and own.kind is not own.VAR_POSITIONAL):
         code, first = inspect.unwrap(run).__code__, f"`{params[0]}`" if params else "missing"
         raise InventoryError(
             f"the first parameter of `run` must be the state, but in {owner} it is {first}",
@@ -213,8 +213,8 @@ def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:
 
 def split_keys(keys: Keys) -> tuple[str, ...]:
     """Return keys as a tuple, from a tuple or a string with commas."""
-    listed = keys.split(",") if isinstance(keys, str) else keys
-    return tuple(key.strip() for key in listed if key.strip())
+    parts = keys.split(",") if isinstance(keys, str) else keys
+    return tuple(key.strip() for key in parts if key.strip())
 
 
 class InnerRun(Module):

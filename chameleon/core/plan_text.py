@@ -27,9 +27,9 @@ ARGUMENTS = ("args", "arguments", "parameters", "input", "action_input", "kwargs
 _NOTES = {"analysis", "comment", "confidence", "description", "explanation", "goal", "id", "index", "note"}
 _NOTES |= {"output", "purpose", "question", "rationale", "reason", "reasoning", "status", "step", "task"}
 _NOTES |= {"thought", "title", "type", "version", "why"}
-_FORM = 'Write {"module": "name", "args": {…}}.'
-_SEVERAL = "the reply holds several lists of modules that differ"
-_ALONE = "Reply with one list and nothing else."
+_FORM_HINT = 'Write {"module": "name", "args": {…}}.'
+_SEVERAL_LISTS = "the reply holds several lists of modules that differ"
+_ALONE_HINT = "Reply with one list and nothing else."
 _FIRST_SIGN = 0xF0000  # a private plane of Unicode, unused in ordinary text
 _SIGN = re.compile("[\U000f0000-\U000ffffd]")
 _SPOT = re.compile(  # where a call, a list or an object may begin
@@ -46,11 +46,11 @@ _KEY = re.compile(rf"\s*(?:({_TEXT})\s*:|([^\W\d]\w*)\s*[=:])")
 _COMMA = re.compile(r"\s*(?:,|(?=[\]})]))")
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
-_UNREADABLE = (ValueError, SyntaxError, RecursionError)
+_PARSE_ERRORS = (ValueError, SyntaxError, RecursionError)
 _PLAIN_LIST = re.compile(r"\[([^\[\]{}()=:|\"'“”„‘’]*)\]")  # [row_lookup, answer_generator] or [as it is]
 _NOISE = re.compile(r"^[ \t]*```\w*[ \t]*$|</?\w+>|^[ \t*#]*observation:\s*\Z", re.IGNORECASE | re.MULTILINE)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
-_WRAPPED = re.compile(r"(?<=[>→]) ?\n|\n ?(?=[-=]>|→)")
+_ARROW_BREAK = re.compile(r"(?<=[>→]) ?\n|\n ?(?=[-=]>|→)")
 _BULLET = re.compile(r"\s*(?:(?:step\s+)?(?P<number>\d{1,4})\s?[:.)]|-(?!>)|\*(?=\s)|•)", re.IGNORECASE)
 _LABEL = r"[\s*#]*(?:(?:the|final) )?(?:plan|modules?|tools?|steps?|calls?|action|answer)(?: is| are)?[\s*]*:"
 _STEP = rf"[\s.*`\"'“”]*{_SIGN.pattern}(?:\(\))?[\s.*`\"'“”]*"
@@ -105,11 +105,11 @@ class _Reply:
         if _SIGN.search(text):
             raise PlanError("the reply has characters from a private plane of Unicode")
         rest = _NOISE.sub("\n", self._without_names(self._without_calls(text)))
-        read = [each for each in self.read.values() if each[1] != "name"]
-        if is_list := any(kind == "list" for _, kind in read):
-            if any(each != read[0] for each in read):
-                raise PlanError(_SEVERAL, hint=_ALONE)
-            plan, left, after = read[0][0], rest.splitlines(), _SIGN.split(rest)[-1]
+        groups = [each for each in self.read.values() if each[1] != "name"]
+        if is_list := any(kind == "list" for _, kind in groups):
+            if any(each != groups[0] for each in groups):
+                raise PlanError(_SEVERAL_LISTS, hint=_ALONE_HINT)
+            plan, left, after = groups[0][0], rest.splitlines(), _SIGN.split(rest)[-1]
         else:
             plan, left, after = self._lines(rest)
         if plan:
@@ -118,32 +118,32 @@ class _Reply:
         if name := re.search(r"\[([^\W\d][\w -]*)\]", rest) or re.search(r"\b([^\W\d][\w-]*)\(", rest):
             self._step(name[1])  # raises
         if line := next(filter(_SIGN.search, left), ""):
-            raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as steps", hint=_FORM)
+            raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as steps", hint=_FORM_HINT)
         form = '[{"module": "NAME", "args": {…}}]' if self.takes else '["name", "name"]'
         raise PlanError("the reply has no list of modules", hint=f"Reply with a list such as {form}.")
 
     def _without_calls(self, text: str) -> str:
         """Return the text with a sign for each call, list and object. Raises `PlanError` for a broken one."""
-        made, place = "", 0
+        result, place = "", 0
         while (spot := _SPOT.search(text, place)) is not None:
             end, steps, kind = self._call(text, spot) if spot["name"] else self._value(text, spot.end())
-            written = self._sign(steps, kind) if steps else text[spot.start() : end]
-            made, place = made + text[place : spot.start()] + written, end
-        return made + text[place:]
+            piece = self._sign(steps, kind) if steps else text[spot.start() : end]
+            result, place = result + text[place : spot.start()] + piece, end
+        return result + text[place:]
 
     def _without_names(self, text: str) -> str:
         """Return the text with a sign for each name of a module, in any spelling; longer names first."""
-        words, made, place, number = list(_WORD.finditer(text)), "", 0, 0
+        words, result, place, number = list(_WORD.finditer(text)), "", 0, 0
         max_words = 3 + max((form.count("_") for form in self.forms), default=0)
         while number < len(words):
             for last in range(min(number + max_words, len(words)) - 1, number - 1, -1):
-                written = text[words[number].start() : words[last].end()]
-                if re.fullmatch(r"[\w -]+", written) and self._module(written):
-                    made += text[place : words[number].start()] + self._sign([self._step(written)], "name")
+                spelling = text[words[number].start() : words[last].end()]
+                if re.fullmatch(r"[\w -]+", spelling) and self._module(spelling):
+                    result += text[place : words[number].start()] + self._sign([self._step(spelling)], "name")
                     place, number = words[last].end(), last
                     break
             number += 1
-        return made + text[place:]
+        return result + text[place:]
 
     def _sign(self, steps: list[Step], kind: str) -> str:
         """Return a new sign for these steps."""
@@ -157,8 +157,8 @@ class _Reply:
             return start, [], ""
         try:
             end, args = self._parse(text, start, self.takes.get(module, ()))
-        except _UNREADABLE:
-            raise PlanError(f"the arguments of {module} cannot be read", hint=_FORM) from None
+        except _PARSE_ERRORS:
+            raise PlanError(f"the arguments of {module} cannot be read", hint=_FORM_HINT) from None
         return end, [self._step(module, args)], "call"
 
     def _value(self, text: str, start: int) -> tuple[int, list[Step], str]:
@@ -170,15 +170,15 @@ class _Reply:
                 return plain.end(), [], ""
         try:
             end, value = self._parse(text, start, is_plan=True)
-            read = self._in_object(value) if isinstance(value, dict) else (self._steps_in(value), "list")
-            return end, *read
-        except _UNREADABLE:
-            raise PlanError(f"the value {text[start:][:40]!r} cannot be read", hint=_FORM) from None
+            result = self._in_object(value) if isinstance(value, dict) else (self._steps_in(value), "list")
+            return end, *result
+        except _PARSE_ERRORS:
+            raise PlanError(f"the value {text[start:][:40]!r} cannot be read", hint=_FORM_HINT) from None
 
     def _parse(
         self, text: str, start: int, takes: Sequence[str] | None = None, *, is_plan: bool = False
     ) -> tuple[int, Any]:
-        """Read a JSON or Python value, and return its end with it. Raises `_UNREADABLE`.
+        """Read a JSON or Python value, and return its end with it. Raises `_PARSE_ERRORS`.
 
         With `is_plan` a list may also hold names and calls; with `takes` it reads arguments in parentheses.
         """
@@ -206,15 +206,15 @@ class _Reply:
             end = comma.end()
         return token.end(), [value for _, value in items] if closing == "]" else only_once(items)
 
-    def _module(self, written: str) -> str | None:
+    def _module(self, name: str) -> str | None:
         """Return the module that is meant; an exact name wins over a similar spelling."""
-        meant = self.aliases.get(written) or self.forms.get(as_name(written))
-        return written if written in self.names else meant
+        module = self.aliases.get(name) or self.forms.get(as_name(name))
+        return name if name in self.names else module
 
-    def _step(self, written: str, args: Any = None) -> Step:
+    def _step(self, name: str, args: Any = None) -> Step:
         """Return the step for a name, or for a call if it has `args`."""
-        if (module := self._module(written)) is None:
-            raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written[:200], self.names))
+        if (module := self._module(name)) is None:
+            raise PlanError(f"there is no module {name[:60]!r}", hint=nearest(name[:200], self.names))
         if args and module not in self.takes:
             raise PlanError(f"{module} takes no arguments", hint="Give only its name.")
         return Step(module, args if module in self.takes else {})
@@ -258,34 +258,34 @@ class _Reply:
             groups = [args for args in (*groups, loose) if args not in (None, [], {})]
             if len(groups) > 1 or not all(isinstance(args, Mapping) for args in groups):
                 what = f"the arguments of {call[naming][:60]} are given twice or are not an object"
-                raise PlanError(what, hint=_FORM)
+                raise PlanError(what, hint=_FORM_HINT)
             steps = [self._step(call[naming], [*groups, {}][0])]
         for key, each in notes.items():
-            named = [self.read[sign][0][0] for sign in _SIGN.findall(self._without_names(str(each)))]
+            hits = [self.read[sign][0][0] for sign in _SIGN.findall(self._without_names(str(each)))]
             is_note = key.lower() in _NOTES and not isinstance(each, list | Mapping)
-            if steps and not (is_note and {step.module for step in named} <= {step.module for step in steps}):
-                raise PlanError(f"the object of {steps[0].module} has a key {key[:60]!r}", hint=_FORM)
+            if steps and not (is_note and {step.module for step in hits} <= {step.module for step in steps}):
+                raise PlanError(f"the object of {steps[0].module} has a key {key[:60]!r}", hint=_FORM_HINT)
         return steps, "list" if naming is None else "call"
 
     def _lines(self, rest: str) -> tuple[list[Step], list[str], str]:
         """Read bulleted lines, names joined by arrows, or one step per line; also return the rest."""
-        lines = [line.strip() for line in _WRAPPED.sub(" ", rest).splitlines()]
-        found = {place: match for place, line in enumerate(lines) if (match := _LINE.fullmatch(line))}
-        if not found:
+        lines = [line.strip() for line in _ARROW_BREAK.sub(" ", rest).splitlines()]
+        hits = {place: match for place, line in enumerate(lines) if (match := _LINE.fullmatch(line))}
+        if not hits:
             return [], lines, ""
-        bulleted = [match for match in found.values() if match["bullet"]]
-        inside = range(min(found), max(found) + 1 + bool(self.takes))  # arguments may follow the last step
+        bulleted = [match for match in hits.values() if match["bullet"]]
+        inside = range(min(hits), max(hits) + 1 + bool(self.takes))  # arguments may follow the last step
         for place, line in enumerate(lines):
-            if line and place not in found and (place in inside or (bulleted and _BULLET.match(line))):
-                raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as a step", hint=_FORM)
-        signs = {place: _SIGN.findall(match["steps"]) for place, match in found.items()}
-        if len(found) > 1 and (0 < len(bulleted) < len(found) or max(map(len, signs.values())) > 1):
-            raise PlanError(_SEVERAL, hint=_ALONE)
+            if line and place not in hits and (place in inside or (bulleted and _BULLET.match(line))):
+                raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as a step", hint=_FORM_HINT)
+        signs = {place: _SIGN.findall(match["steps"]) for place, match in hits.items()}
+        if len(hits) > 1 and (0 < len(bulleted) < len(hits) or max(map(len, signs.values())) > 1):
+            raise PlanError(_SEVERAL_LISTS, hint=_ALONE_HINT)
         numbers = [int(match["number"]) for match in bulleted if match["number"]]
-        if numbers not in ([], [1] * len(numbers), [*range(len(found))], [*range(1, len(found) + 1)]):
+        if numbers not in ([], [1] * len(numbers), [*range(len(hits))], [*range(1, len(hits) + 1)]):
             raise PlanError("the list is not numbered 1, 2, 3, …")
         plan, after = list[Step](), len(lines)
-        for place, match in found.items():
+        for place, match in hits.items():
             steps = [step for sign in signs[place] for step in self.read[sign][0]]
             after = place if after == len(lines) and any(step.args is None for step in steps) else after
             plan += steps
@@ -295,15 +295,15 @@ class _Reply:
     def _check_left(self, left: Sequence[str], plan: Sequence[Step], after: str, *, is_list: bool) -> None:
         """Raise `PlanError` if the rest may be part of a step; prose may repeat names from a list."""
         if any(step.args is None for step in plan) and (words := re.search(r"\w.*", after)):
-            raise PlanError(f"{words[0][:60]!r} may be the arguments of a step", hint=_FORM)
+            raise PlanError(f"{words[0][:60]!r} may be the arguments of a step", hint=_FORM_HINT)
         planned = {step.module for step in plan if is_list and step.args is not None}
         forms = [form.replace("_", "") for form in self.forms if len(form) > 2]
         for line in dict.fromkeys(left):
-            read = [self.read[sign] for sign in _SIGN.findall(line)]
-            is_step = len(line.split()) < 4 or _LEAD.match(line) or any(kind != "name" for _, kind in read)
-            for (step, *_), kind in read:
+            groups = [self.read[sign] for sign in _SIGN.findall(line)]
+            is_step = len(line.split()) < 4 or _LEAD.match(line) or any(kind != "name" for _, kind in groups)
+            for (step, *_), kind in groups:
                 if kind != "list" and (is_step or step.module not in planned):
-                    raise PlanError(f"{step.module} is named outside the plan", hint=_ALONE)
+                    raise PlanError(f"{step.module} is named outside the plan", hint=_ALONE_HINT)
             head, *tail = re.split(r"[:(]|\s-\s", line)
             for piece in (head, *tail, *re.findall(r"\b\w+_\w+", line)):
                 word, size = re.sub(r"[\W_]", "", _LEAD.sub("", piece)).lower(), len(piece.split())
@@ -316,11 +316,11 @@ class _Reply:
         names = "|".join(re.escape(name) for step in plan for name in self.takes.get(step.module, ())) or "="
         signs = rf"[=()\[\]{{}}]|\b(?:{names})\b\W{{0,3}}:" if self.takes else r"[()\[\]{}]"
         if sign := re.search(signs, _PAIRS.sub("", "\n".join(left))):
-            raise PlanError(f"{sign[0]!r} outside the plan may be part of a call", hint=_FORM)
+            raise PlanError(f"{sign[0]!r} outside the plan may be part of a call", hint=_FORM_HINT)
 
 
-def _text(written: str) -> str:
+def _text(token: str) -> str:
     """Return a text without its quotes and escapes; a word as it is. Raises ValueError or SyntaxError."""
-    if written[0] == "'":
-        return str(ast.literal_eval(written))
-    return str(json.loads(written)) if written[0] == '"' else written
+    if token[0] == "'":
+        return str(ast.literal_eval(token))
+    return str(json.loads(token)) if token[0] == '"' else token

@@ -140,19 +140,19 @@ def ask(planner: Planner, state: State, inventory: PlanContext) -> Plan:
         propose = partial(planner.propose, state, inventory)
         proposed = bridge.called(propose, blocks=bridge.may_block(planner.propose))
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
-            return Plan(tuple(_settled(step, inventory) for step in proposed), by)
+            return Plan(tuple(_logged_step(step, inventory) for step in proposed), by)
     except PlanError as problem:
         return Plan((), by, refused=str(problem))
     if not isinstance(proposed, Plan):
         raise _no_steps(proposed)
-    return replace(proposed, steps=tuple(_settled(step, inventory) for step in proposed.steps))
+    return replace(proposed, steps=tuple(_logged_step(step, inventory) for step in proposed.steps))
 
 
-def _settled(given: Any, inventory: PlanContext) -> Step:
+def _logged_step(item: Any, inventory: PlanContext) -> Step:
     """Return the step as it would be read back from a log."""
-    if not isinstance(given, Step):
-        raise _no_steps(given)
-    step = resolved(given, inventory)
+    if not isinstance(item, Step):
+        raise _no_steps(item)
+    step = resolved(item, inventory)
     if step.args is None:
         return step
     args = values.freeze(step.args, f"the argument of {step.module}") if step.args else None
@@ -179,10 +179,10 @@ def as_steps(plan: Iterable[Step | str | Mapping[str, Any]], *path: str | int) -
     """
     steps = []
     for place, entry in enumerate(plan):
-        written: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {"module": entry}
-        module, args = written.get("module"), written.get("args", {})
+        data: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {"module": entry}
+        module, args = data.get("module"), data.get("args", {})
         with within(*path, place):
-            if unknown := [str(key) for key in written if key not in ("module", "args")]:
+            if unknown := [str(key) for key in data if key not in ("module", "args")]:
                 hint = f"{nearest(unknown[0], ('module', 'args'))} {_FORM_OF_A_STEP}"
                 raise InventoryError(f"a step has no key {unknown[0][:60]!r}", hint=hint)
             if isinstance(entry, Step):
@@ -235,7 +235,7 @@ def next_plan(state: State, inventory: PlanContext) -> Plan:
     """
     plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
     if inventory.planner.needs_model:
-        plan = plan.without(_dropped(plan, inventory))
+        plan = plan.without(_needless(plan, inventory))
         plan = _completed(plan, inventory) if inventory.rules.completed else plan
     if plan.refused or not plan.steps:
         return plan
@@ -264,7 +264,7 @@ def _completed(plan: Plan, inventory: PlanContext) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
-def _dropped(plan: Plan, inventory: PlanContext) -> set[str]:
+def _needless(plan: Plan, inventory: PlanContext) -> set[str]:
     """Return the modules that others in the plan make unnecessary, unless a remaining one reads them."""
     needless = {each for name in plan.names for each in inventory.rules.drops.get(name, ())}
     further = [name for name in plan.names if name in inventory.access and name not in inventory.rules.last]
@@ -297,9 +297,9 @@ def repair_turns(state: State) -> Messages:
     """Return messages that show a model what went wrong: refused plans, a failed step."""
     turns: Messages = []
     for plan in state.plans:
-        written = plan.calls[-1].text[:_MAX_QUOTE_CHARS] if plan.calls else ""
+        reply = plan.calls[-1].text[:_MAX_QUOTE_CHARS] if plan.calls else ""
         turns += [
-            ("assistant", written or "(no plan)"),
+            ("assistant", reply or "(no plan)"),
             ("user", f"That plan will not do: {plan.refused}\nModules:"),
         ]
     if (failed := state.failure) is not None and failed.error is not None:
@@ -374,6 +374,6 @@ def _how_to_give(keys: Sequence[str], access: Mapping[str, Access], have: Collec
     """Name the modules that write one of the keys, or else similar keys that are available."""
     if givers := [name for name, other in access.items() if any(map(other.may_write, keys))]:
         return f"It is written by {' or '.join(givers)}."
-    near = (difflib.get_close_matches(key, sorted(have), n=3, cutoff=0.5) for key in keys)
-    offered = list(dict.fromkeys(chain.from_iterable(near))) or sorted(have)[:_MAX_KEYS]
+    matches = (difflib.get_close_matches(key, sorted(have), n=3, cutoff=0.5) for key in keys)
+    offered = list(dict.fromkeys(chain.from_iterable(matches))) or sorted(have)[:_MAX_KEYS]
     return f"Available before it: {', '.join(offered)}." if offered else ""

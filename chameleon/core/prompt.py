@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _MARKUP = re.compile(r"\{[{%#]")
 _MAX_TYPED_COLUMNS, _MAX_NOTES, _MAX_NAME_CHARS = 60, 8, 40
 LONGEST_CELL = 80  # characters, in a table that a module returned
-_ON_ONE_LINE = frozenset(["choices", "metadata", "title", "unit"])
+_ONE_LINE_SLOTS = frozenset(["choices", "metadata", "title", "unit"])
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
 Messages = list[tuple[str, str]]
@@ -87,7 +87,7 @@ class Prompt:
         shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
         if ".." in file_name.split("/") or not shipped.is_file():
             looked = "".join(f"in {folder}, " for folder in folders)
-            hint = f"{did_you_mean(name, _beside(name, folders))} Looked {looked}among the shipped prompts."
+            hint = f"{did_you_mean(name, _siblings(name, folders))} Looked {looked}among the shipped prompts."
             raise PromptError(f"there is no prompt {name!r}", hint=hint.strip())
         return cls.parse(shipped.read_text("utf-8"), f"prompts/{file_name}")
 
@@ -103,8 +103,8 @@ class Prompt:
         if not isinstance(front, dict) or (unknown := set(front) - {"slots", "stop"}):
             what = f"unknown keys {sorted(unknown)}" if isinstance(front, dict) else "no key-value pairs"
             raise PromptError(f"the front matter has {what}", where=name, hint="It takes slots and stop.")
-        for key, listed in front.items():
-            if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        for key, items in front.items():
+            if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
                 raise PromptError(f"{key} is not a list of texts", where=name, hint=f"Write {key}: [a, b].")
         parts = _SECTION.split(text[match.end() :] if match else text)
         if len(parts) < 3 or parts[0].strip():
@@ -183,10 +183,10 @@ def _shown(slot: str, value: Any) -> Any:
     """Return a value for a template; a question and its choices or title follow a label on one line."""
     if slot == "question" and isinstance(value, str) and not isinstance(value, Quoted):
         return block(slot, value) if len(value.strip().splitlines()) > 1 else untagged(value.strip())
-    return as_data(value, (lambda text: untagged(on_one_line(text))) if slot in _ON_ONE_LINE else untagged)
+    return as_data(value, (lambda text: untagged(on_one_line(text))) if slot in _ONE_LINE_SLOTS else untagged)
 
 
-def _beside(name: str, folders: Sequence[Path]) -> set[str]:
+def _siblings(name: str, folders: Sequence[Path]) -> set[str]:
     """Return the prompts in the folder of a name."""
     *inner, _ = name.split("/")
     homes = [home.joinpath(*inner) for home in (*folders, resources.files("chameleon.prompts"))]
@@ -293,14 +293,14 @@ def named_tables(tables: Sequence[Table], first: int = 2) -> list[tuple[str, Tab
     The name is the caption on one line. A table with no caption, or the same as an earlier one, is named by
     its number: "table 2".
     """
-    named: dict[str, Table] = {}
+    by_name: dict[str, Table] = {}
     captions = [" ".join(table.caption.split()) for table in tables]
     for number, (caption, table) in enumerate(zip(captions, tables, strict=True), first):
         name, count = caption or f"table {number}", number
-        while name in named or (name != caption and name in captions):
+        while name in by_name or (name != caption and name in captions):
             name, count = f"table {count}", count + 1
-        named[name] = table
-    return list(named.items())
+        by_name[name] = table
+    return list(by_name.items())
 
 
 def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Collection[str] = ()) -> Quoted:

@@ -29,13 +29,13 @@ def notes_on(state: State, most: int | None = None) -> list[str]:
     """
     data = state.started.input if state.started is not None else {}
     tables = [each for each in (data.get("table"), *(data.get("tables") or ())) if isinstance(each, Table)]
-    named = named_tables(tables or state.tables, first=1)
-    read = {str(source.get("table")): source.get("columns") or () for source in state.sources}
+    pairs = named_tables(tables or state.tables, first=1)
+    columns = {str(source.get("table")): source.get("columns") or () for source in state.sources}
     notes = []
-    for name, table in [pair for pair in named if pair[0] in read] or named:
-        used = read.get(name, set(chain.from_iterable(read.values())))
+    for name, table in [pair for pair in pairs if pair[0] in columns] or pairs:
+        used = columns.get(name, set(chain.from_iterable(columns.values())))
         noted = chain.from_iterable(each.notes for each in table.columns if not used or each.name in used)
-        notes += [f"{name}: {note}" if len(named) > 1 else note for note in (*table.structure, *noted)]
+        notes += [f"{name}: {note}" if len(pairs) > 1 else note for note in (*table.structure, *noted)]
     left = len(notes) - (most or len(notes))
     return [*notes[:most], f"and {left} more"] if left > 0 else notes
 
@@ -45,16 +45,16 @@ def _source(source: Mapping[str, Any]) -> str:
     parts = [_place(source)]
     rows, of = source.get("rows"), source.get("of")
     if isinstance(rows, Sequence) and rows and len(rows) != of:
-        parts.append(_listed("row", _ranges(rows)))
+        parts.append(_phrase("row", _ranges(rows)))
     elif isinstance(of, int) and isinstance(count := source.get("count"), int):
         parts.append(f"{count:,} of {of:,} rows")
     elif isinstance(of, int):
         parts.append(f"all {of:,} rows" if of != 1 else "its one row")
     if columns := source.get("columns"):
-        parts.append(_listed("column", list(map(str, columns))))
+        parts.append(_phrase("column", list(map(str, columns))))
     cells = source.get("cells") or ()
     if isinstance(of, int) and cells and (not rows or len(rows) == of):
-        parts.append(f"the answer in {_listed('row', _ranges(sorted({cell[0] for cell in cells})))}")
+        parts.append(f"the answer in {_phrase('row', _ranges(sorted({cell[0] for cell in cells})))}")
     return ", ".join(parts)
 
 
@@ -76,15 +76,15 @@ def _ranges(rows: Sequence[int]) -> list[str]:
     """Write row numbers, with runs of three or more as ranges: 3, 5 to 9."""
     parts: list[str] = []
     for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
-        first, *others = (row for _, row in run)
-        if len(others) > 1:
-            parts.append(f"{first:,} to {others[-1]:,}")
+        first, *rest = (row for _, row in run)
+        if len(rest) > 1:
+            parts.append(f"{first:,} to {rest[-1]:,}")
         else:
-            parts += [f"{row:,}" for row in (first, *others)]
+            parts += [f"{row:,}" for row in (first, *rest)]
     return parts
 
 
-def _listed(noun: str, items: Sequence[str]) -> str:
+def _phrase(noun: str, items: Sequence[str]) -> str:
     """Write "rows 3 and 5", "column Team", "columns A, B and 7 more"."""
     many = len(items) > 1 or " to " in items[0]
     if len(items) > _MAX_ITEMS:

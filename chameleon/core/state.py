@@ -85,11 +85,11 @@ class State:
 
     def with_fields(self, **changes: Any) -> State:
         """Return the state with these fields changed, ten times faster than `dataclasses.replace`."""
-        made = object.__new__(State)
-        fields = made.__dict__
+        new = object.__new__(State)
+        fields = new.__dict__
         fields.update(self.__dict__)
         fields.update(changes)
-        return made
+        return new
 
     def after(self, event: Event) -> State:
         """Return the state after the event. Raises `LogError` for an event out of order."""
@@ -114,9 +114,9 @@ class State:
                 return self.with_fields(plans=(*self.plans, event))
             plan = self._plan_with(event)
             plans = (*self.plans, event)
-            after = self.with_fields(plans=plans, plan=plan, pending=event.steps, failure=None)
+            state = self.with_fields(plans=plans, plan=plan, pending=event.steps, failure=None)
             # Approval covers a plan as it was shown; a repair keeps the rest of the approved plan.
-            return after if event.kind == "repair" else after.with_fields(asked=(), allowed=(), denied=())
+            return state if event.kind == "repair" else state.with_fields(asked=(), allowed=(), denied=())
         return self.with_fields(ended=event)
 
     def _after_approval(self, event: Approval) -> State:
@@ -149,8 +149,8 @@ class State:
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """Return the planned modules once this plan is accepted."""
-        done = max(len(self.plan) - len(self.pending), 0)
-        return self.plan if plan.kind == "repair" else self.plan[:done] + plan.names
+        count = max(len(self.plan) - len(self.pending), 0)
+        return self.plan if plan.kind == "repair" else self.plan[:count] + plan.names
 
     def _after_step(self, record: StepRecord) -> State:
         if self.inside:
@@ -195,8 +195,8 @@ class State:
     @property
     def sources(self) -> tuple[Mapping[str, Any], ...]:
         """Return the answer's sources, a mapping each: file, table, rows, columns, cells or page."""
-        found = self.cache.get("sources")
-        return tuple(each for each in found if isinstance(each, Mapping)) if isinstance(found, tuple) else ()
+        value = self.cache.get("sources")
+        return tuple(each for each in value if isinstance(each, Mapping)) if isinstance(value, tuple) else ()
 
     def __str__(self) -> str:
         """Write how the run ended, and which modules ran: "answered: 39.2 (weather → convert)"."""

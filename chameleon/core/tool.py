@@ -57,11 +57,11 @@ class FunctionModule(Module):
             )
         functools.update_wrapper(self, function)
         self.function = function
-        written = written_as(function)
-        if written.__name__ == "__call__":
-            written = type(function)
-        self.name = snake_case(written.__name__)
-        self.description = " ".join((inspect.getdoc(written) or "").split())
+        source = written_as(function)
+        if source.__name__ == "__call__":
+            source = type(function)
+        self.name = snake_case(source.__name__)
+        self.description = " ".join((inspect.getdoc(source) or "").split())
         self._state = _parameter_of_state(function)
         # A function that does not take the state reads none of it, and may run in parallel.
         self.reads = None if self._state else ()  # type: ignore[misc]
@@ -172,8 +172,8 @@ def as_module(given: Any) -> Module:
             raise InventoryError(f"{given.__name__} {problem}", hint=hint) from None
         return given()
     if callable(given) and not inspect.isclass(given):
-        made: FunctionModule = tool(given)
-        return made
+        module: FunctionModule = tool(given)
+        return module
     raise InventoryError(
         f"{given!r} is {type_in_words(given)}, not a module",
         hint="Pass a Module or a function (`chameleon.tool`).",

@@ -16,10 +16,10 @@ from chameleon.table.found import Found, LeftOut, Note, Unread
 from chameleon.table.readers import ALL, holds_tables, tables_in
 from chameleon.text import clean_cell
 
-_LONGEST_LABEL = 80
+_MAX_LABEL_CHARS = 80
 _SEPARATORS = re.compile(r"[\s_\-.]+|(?<=[a-z])(?=[A-Z])")
 # Default names of sheets in spreadsheet programs.
-_NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лист)\s*\d*", re.IGNORECASE)
+_DEFAULT_SHEET = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лист)\s*\d*", re.IGNORECASE)
 
 
 def file_documents(
@@ -32,31 +32,31 @@ def file_documents(
     `name#p2`, …. `is_free` says whether no other file has an id. `Document.text` is the text below a
     table. Raises the errors of `tables_in` and `read_document`.
     """
-    taken: set[str] = set()
+    ids: set[str] = set()
     next_number = Counter[str]()
 
     def id_of(label: str) -> str:
         for number in count(next_number[label] or 1):
             place = label if number == 1 else f"{label} {number}".strip()
             id = f"{name}#{place}" if place else name
-            if id not in taken and is_free(id):
+            if id not in ids and is_free(id):
                 break
         next_number[label] = number + 1
-        taken.add(id)
+        ids.add(id)
         return id
 
-    def document_of(found: Found) -> Document:
-        table = found.table.with_caption(caption_of(name, found))
-        id = id_of(found.label[:_LONGEST_LABEL].strip())
-        return Document(id, table, text=found.notes, source={"file": name, **found.place})
+    def document_of(finding: Found) -> Document:
+        table = finding.table.with_caption(caption_of(name, finding))
+        id = id_of(finding.label[:_MAX_LABEL_CHARS].strip())
+        return Document(id, table, text=finding.notes, source={"file": name, **finding.place})
 
     has_tables, headers = holds_tables(path), set[tuple[str, ...]]()
-    for found in tables_in(path, name) if has_tables else ():
-        if isinstance(found, Found):
-            headers.add(found.table.header)
-            yield document_of(found)
-        elif not isinstance(found, Unread):
-            yield found
+    for finding in tables_in(path, name) if has_tables else ():
+        if isinstance(finding, Found):
+            headers.add(finding.table.header)
+            yield document_of(finding)
+        elif not isinstance(finding, Unread):
+            yield finding
     if path.suffix.lower() not in SUFFIXES:
         return
     passages = read_document(path, name)
@@ -67,8 +67,8 @@ def file_documents(
         more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
         where = ", page ".join([name, *map(str, filter(None, [unread[0].get("page")]))])
         yield LeftOut(where, unread[0]["text"].strip("[].") + more, is_picture=True)
-    read = (passage for passage in passages if "is_unread" not in passage)
-    texts = (each for each in read if "table" not in each or each["table"].header not in headers)
+    readable = (passage for passage in passages if "is_unread" not in passage)
+    texts = (each for each in readable if "table" not in each or each["table"].header not in headers)
     for number, passage in enumerate(texts, 1):
         place = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
         title = passage["title"] or in_words(PurePosixPath(name).stem)
@@ -85,8 +85,8 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
             table, heading, page = first["table"], first["title"], str(first.get("page", ""))
             rows = chain.from_iterable(piece["table"].rows for piece in pieces)
             caption = table.caption or SEPARATOR.join(heading.split(SEPARATOR)[-2:])
-            known = {key: value for key, value in (("heading", heading), ("page", page)) if value}
-            yield ALL.structured(Found(Table(table.header, tuple(rows), caption), known))
+            place = {key: value for key, value in (("heading", heading), ("page", page)) if value}
+            yield ALL.structured(Found(Table(table.header, tuple(rows), caption), place))
             pieces = []
         if passage is not None and "table" in passage:
             pieces.append(passage)
@@ -105,13 +105,13 @@ def caption_of(name: str, found: Found) -> str:
     A part whose words are all in another is left out, as is a default sheet name.
     """
     stem, sheet = in_words(PurePosixPath(name).stem), found.place.get("sheet", "")
-    parts = [stem, "" if _NAMELESS.fullmatch(sheet) else sheet, found.table.caption]
-    kept: list[str] = []
+    parts = [stem, "" if _DEFAULT_SHEET.fullmatch(sheet) else sheet, found.table.caption]
+    unique: list[str] = []
     for place, part in enumerate(parts):
-        others = " ".join([*kept, *parts[place + 1 :]])
+        others = " ".join([*unique, *parts[place + 1 :]])
         if part and not _words(part) <= _words(others):
-            kept.append(part)
-    return clean_cell(": ".join(kept))
+            unique.append(part)
+    return clean_cell(": ".join(unique))
 
 
 def in_words(stem: str) -> str:

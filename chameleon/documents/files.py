@@ -19,8 +19,8 @@ from chameleon.table.readers import holds_tables
 from chameleon.table.records import printable
 
 LEDGER = "files.json"
-_LONGEST_NAME = 500  # characters
-_SQLITE_ENDS = ("-wal", "-journal")  # files next to a database that are part of it
+_MAX_NAME_CHARS = 500  # characters
+_SQLITE_SUFFIXES = ("-wal", "-journal")  # files next to a database that are part of it
 
 
 @dataclass
@@ -129,23 +129,23 @@ class Ledger:
         """Return the name of a file in the index: its path in its folder, with more of its path if needed."""
         if str(path) in self.entries:
             return self.entries[str(path)].name
-        found = next(name for name in _names(path, len(relative.parts)) if name not in self._taken)
-        self._taken.add(found)
-        return found
+        free = next(name for name in _names(path, len(relative.parts)) if name not in self._taken)
+        self._taken.add(free)
+        return free
 
 
-def _names(path: Path, least: int) -> Iterator[str]:
-    for parts in range(least, len(path.parts)):
-        yield printable("/".join(path.parts[-parts:]))[-_LONGEST_NAME:]
+def _names(path: Path, min_parts: int) -> Iterator[str]:
+    for parts in range(min_parts, len(path.parts)):
+        yield printable("/".join(path.parts[-parts:]))[-_MAX_NAME_CHARS:]
     for number in count(2):
-        yield printable(f"{path} ({number})")[-_LONGEST_NAME:]
+        yield printable(f"{path} ({number})")[-_MAX_NAME_CHARS:]
 
 
 def digest_of(path: Path) -> str:
     """Return the digest of the bytes, including SQLite's files next to it. Raises OSError."""
     digest = hashlib.sha256()
-    beside = [Path(f"{path}{end}") for end in _SQLITE_ENDS]
-    for file in [path, *(each for each in beside if os.access(each, os.F_OK))]:
+    companions = [Path(f"{path}{end}") for end in _SQLITE_SUFFIXES]
+    for file in [path, *(each for each in companions if os.access(each, os.F_OK))]:
         with file.open("rb") as opened:
             digest.update(hashlib.file_digest(opened, "sha256").digest())
     return digest.hexdigest()

@@ -29,7 +29,7 @@ from chameleon.text import is_address
 Progress = Callable[[int, int, str], object]
 """Called with how many files are done, of how many, and the next one ("" while writing the index)."""
 
-_STAYS = "; what the index has of it stays"
+_KEPT_NOTE = "; what the index has of it stays"
 
 
 class DescribesTables(Protocol):
@@ -115,8 +115,8 @@ def index_files(
         for path in _vanished(ledger, sources, files, unread):
             reading.gone |= set(ledger.entries.pop(path).ids)
             summary.vanished += 1
-        gone = reading.gone.difference(*(entry.ids for entry in ledger.entries.values()))
-        build.delete(build.old.with_ids(sorted(gone)) if build.old is not None else ())
+        removed_ids = reading.gone.difference(*(entry.ids for entry in ledger.entries.values()))
+        build.delete(build.old.with_ids(sorted(removed_ids)) if build.old is not None else ())
         build.add_file(LEDGER, ledger.to_json())
         index = build.commit()
     summary.held = Counter({kind: index.count(kind) for kind in KINDS})
@@ -171,7 +171,7 @@ class _Reading:
         except OSError as problem:
             if (lack := lack_of(problem)) is not None:
                 raise lack from problem
-            stays = _STAYS if old and old.ids else ""
+            stays = _KEPT_NOTE if old and old.ids else ""
             why = f"cannot be read ({problem.strerror or problem}){stays}"
             self.summary.left_out.append(LeftOut(name, why))
             return None
@@ -183,9 +183,9 @@ class _Reading:
 
     def _read(self, path: Path, entry: Entry) -> Iterator[Document]:
         """Yield a file's documents, and note the rest. Raises `MachineError` if the file is not at fault."""
-        own = str(path)
+        key = str(path)
         try:
-            for part in file_documents(path, entry.name, lambda id: self._owners.get(id, own) == own):
+            for part in file_documents(path, entry.name, lambda id: self._owners.get(id, key) == key):
                 if isinstance(part, Document):
                     yield part
                 elif isinstance(part, Note):
@@ -219,7 +219,7 @@ class _Reading:
             entry.ids += stays
             if stays and faults:
                 last = entry.left_out.index(faults[-1])
-                entry.left_out[last] = replace(faults[-1], why=faults[-1].why.rstrip(".") + _STAYS)
+                entry.left_out[last] = replace(faults[-1], why=faults[-1].why.rstrip(".") + _KEPT_NOTE)
         elif any(one.is_picture for one in entry.left_out):
             entry.engine = self._engine
         if entry.ids and old and old.summarised and not self.summarises:
@@ -238,7 +238,7 @@ class _Reading:
 
 def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path], list[Path]]:
     """Return the files to look at, with their paths in the folders, and the folders that cannot be read."""
-    found: dict[Path, Path] = {}
+    files: dict[Path, Path] = {}
     unread: list[Path] = []
     for source in sources:
         if is_ours(source):
@@ -246,7 +246,7 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path],
             raise InputError("is an index, not a file or folder to index", where=str(source), hint=hint)
         if not source.is_dir():
             if source.is_file():  # a device may never end, and a pipe never begin
-                found.setdefault(source.resolve(), Path(source.name))
+                files.setdefault(source.resolve(), Path(source.name))
             else:
                 why = "is not a regular file" if source.exists() else "there is no such file or folder"
                 summary.left_out.append(LeftOut(printable(str(source)), why))
@@ -254,11 +254,11 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path],
         root = source.resolve()
         walk = Walk(root)
         for path in walk.files():
-            found.setdefault(path, path.relative_to(root))
+            files.setdefault(path, path.relative_to(root))
         summary.others += walk.others
         summary.left_out += walk.left_out
         unread += walk.unread
-    return found, unread
+    return files, unread
 
 
 def _vanished(

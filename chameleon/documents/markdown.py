@@ -12,43 +12,43 @@ from chameleon.table.bars import bars_in, has_bar, split_rows
 from chameleon.table.records import MAX_CELLS, Origin, too_many_cells
 from chameleon.text import clean_cell
 
-_MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")
+_HASH_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,}|\*{4,}|\^{4,})\s*")
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1,3}\.\d)")
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
-_MOST_UNDERLINED = 2  # lines of an underlined heading
+_MAX_UNDERLINED_LINES = 2  # lines of an underlined heading
 
 
 def text_parts(text: str) -> Iterator[DocumentPart]:
     """Yield parts of a text; headings are marked by "#", underlined, or in bold on a line by themselves."""
-    held, is_code = list[str](), False
+    block, is_code = list[str](), False
     levels: dict[str, int] = {}  # of underlined headings, in the order in which their underlines first appear
     for line in [*text.splitlines(), ""]:
         ends = _FENCE.match(line) is not None
         if ends or (not line.strip() and not is_code):
             if is_code:
-                yield DocumentPart("\n".join([*held, line]), is_literal=True)
+                yield DocumentPart("\n".join([*block, line]), is_literal=True)
             else:
-                yield from _block(held, levels)
+                yield from _block(block, levels)
             is_code = ends and not is_code
-            held = [line] if is_code else []
+            block = [line] if is_code else []
         else:
-            held.append(line.rstrip())
-    yield from _block(held, levels)
+            block.append(line.rstrip())
+    yield from _block(block, levels)
 
 
 def without_closing(heading: str) -> str:
     """Return a heading without the "##" that may close it after a space: "C#" keeps its own."""
-    whole = heading.rstrip()
-    bare = whole.rstrip("#")
-    return bare if not bare or bare[-1].isspace() else whole
+    stripped = heading.rstrip()
+    bare = stripped.rstrip("#")
+    return bare if not bare or bare[-1].isspace() else stripped
 
 
 def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[DocumentPart]:
     """Yield the parts between two empty lines."""
-    held, rows = list[str](), 0
+    paragraph, rows = list[str](), 0
     for place, line in enumerate(lines):
         if rows and has_bar(line):
             rows += 1
@@ -57,28 +57,28 @@ def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[DocumentPar
             yield _table(lines[place - rows : place])
             rows = 0
         heading: DocumentPart | None = None
-        if marked := _MARKED.fullmatch(line):
+        if marked := _HASH_HEADING.fullmatch(line):
             heading = DocumentPart(without_closing(marked[2]), level=len(marked[1]))
-        elif held and (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
+        elif paragraph and (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(paragraph):
             level = levels.setdefault(underlined[1][0], len(levels) + 1)
-            heading, held = DocumentPart(" ".join(held), level), []
+            heading, paragraph = DocumentPart(" ".join(paragraph), level), []
         elif (bold := _BOLD.fullmatch(line)) and len(bold[2]) <= LONGEST_HEADING and bold[2][-1] not in ".;,":
             heading = DocumentPart(bold[2] + bold[3], level=BY_LETTERS)
-        elif held and _is_rule(line, lines[place - 1]):
-            held.pop()
+        elif paragraph and _is_rule(line, lines[place - 1]):
+            paragraph.pop()
             rows = 2
         else:
-            held.append(_unmarked(line))
+            paragraph.append(_unmarked(line))
             continue
-        if held:
-            yield DocumentPart("\n".join(held))
-            held = []
+        if paragraph:
+            yield DocumentPart("\n".join(paragraph))
+            paragraph = []
         if heading is not None:
             yield heading
     if rows:
         yield _table(lines[-rows:])
-    if held:
-        yield DocumentPart("\n".join(held))
+    if paragraph:
+        yield DocumentPart("\n".join(paragraph))
 
 
 def _unmarked(line: str) -> str:
@@ -89,9 +89,9 @@ def _unmarked(line: str) -> str:
     return rest.replace(before[1], "", 1) if before[1] else rest
 
 
-def _may_be_underlined(held: Sequence[str]) -> bool:
-    is_short = len(held) <= _MOST_UNDERLINED and sum(map(len, held)) <= LONGEST_HEADING
-    return is_short and not has_bar(held[-1])
+def _may_be_underlined(lines: Sequence[str]) -> bool:
+    is_short = len(lines) <= _MAX_UNDERLINED_LINES and sum(map(len, lines)) <= LONGEST_HEADING
+    return is_short and not has_bar(lines[-1])
 
 
 def _is_rule(line: str, above: str) -> bool:

@@ -23,11 +23,11 @@ from chameleon.web.markup import require_lxml
 MAX_UNPACKED = 100_000_000
 _UNREAD = re.compile("del|moveFrom|Fallback|annotation|tracked-changes|table-of-content|note-citation")
 _BREAKS = {"br": "<br>", "cr": "<br>", "line-break": "<br>", "tab": " ", "s": " ", "noBreakHyphen": "-"}
-_LATER = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
+_DEFERRED_TAGS = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
 """Elements inside a paragraph that are read after it."""
-_SPANS = ("columns-spanned", "columns-repeated", "rows-spanned")
-_BESIDE_A_SLIDE = re.compile("/diagrams/data|/notesSlides/")
-_FURNITURE, _TITLES = ("sldNum", "dt", "ftr", "sldImg"), ("title", "ctrTitle")
+_SPAN_NAMES = ("columns-spanned", "columns-repeated", "rows-spanned")
+_SLIDE_FILES = re.compile("/diagrams/data|/notesSlides/")
+_FURNITURE_ROLES, _TITLE_ROLES = ("sldNum", "dt", "ftr", "sldImg"), ("title", "ctrTitle")
 _ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 
@@ -35,7 +35,7 @@ def word_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a .docx: headings by style, number or bold letters, lists, tables, notes."""
     archive = _Archive(data, name)
     main = next((each for each in sorted(archive.names) if re.fullmatch(r"word/document\d*\.xml", each)), "")
-    return _written([_Writer(archive).inside(archive.xml(main))])
+    return _parts_of([_Writer(archive).inside(archive.xml(main))])
 
 
 def slide_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
@@ -43,19 +43,19 @@ def slide_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     archive = _Archive(data, name)
     writer, show, pages = _Writer(archive), "ppt/presentation.xml", list[str]()
     related = archive.related(show)
-    slides = [related.get(_own(each, "id"), "") for each in archive.xml(show).iter("{*}sldId")]
+    slides = [related.get(_attr(each, "id"), "") for each in archive.xml(show).iter("{*}sldId")]
     for slide in dict.fromkeys(slides):
-        files = [slide, *filter(_BESIDE_A_SLIDE.search, archive.related(slide).values())]
-        found = [archive.xml(file).iter("{*}sp", "{*}graphicFrame", "{*}dataModel") for file in files]
-        shapes = [shape for each in found for shape in each if _role(shape) not in _FURNITURE]
+        files = [slide, *filter(_SLIDE_FILES.search, archive.related(slide).values())]
+        trees = [archive.xml(file).iter("{*}sp", "{*}graphicFrame", "{*}dataModel") for file in files]
+        shapes = [shape for each in trees for shape in each if _role(shape) not in _FURNITURE_ROLES]
         pages.append(writer.slide(shapes))
-    return _written(pages)
+    return _parts_of(pages)
 
 
 def open_document_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of an .odt, or of an .odp, whose slides are pages."""
     archive = _Archive(data, name)
-    return _written([_Writer(archive).inside(archive.xml("content.xml"))])
+    return _parts_of([_Writer(archive).inside(archive.xml("content.xml"))])
 
 
 def book_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
@@ -72,7 +72,7 @@ def book_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
             yield from page_parts(archive.read(posixpath.normpath(path)), name)
 
 
-def _written(pages: Iterable[str]) -> Iterator[DocumentPart]:
+def _parts_of(pages: Iterable[str]) -> Iterator[DocumentPart]:
     return page_parts(f"<html><body>{''.join(pages)}".encode("utf-8", "replace"), "")
 
 
@@ -122,12 +122,12 @@ class _Archive:
 
     def related(self, file: str) -> dict[str, str]:
         """Return the files of the archive that a file refers to, by the ids of its references."""
-        folder, own = posixpath.split(file)
-        found = dict[str, str]()
-        for link in self.xml(f"{folder}/_rels/{own}.rels"):
-            path = posixpath.join("/", folder, _own(link, "Target"))
-            found[_own(link, "Id")] = posixpath.normpath(path)[1:]
-        return found
+        folder, base = posixpath.split(file)
+        targets = dict[str, str]()
+        for link in self.xml(f"{folder}/_rels/{base}.rels"):
+            path = posixpath.join("/", folder, _attr(link, "Target"))
+            targets[_attr(link, "Id")] = posixpath.normpath(path)[1:]
+        return targets
 
 
 class _Writer:
@@ -135,11 +135,11 @@ class _Writer:
 
     def __init__(self, archive: _Archive) -> None:
         numbering, styles = archive.xml("word/numbering.xml"), archive.xml("word/styles.xml")
-        kinds = {_own(each, "abstractNumId"): each for each in numbering.findall("{*}abstractNum")}
-        self._lists = {_own(each, "numId"): kinds.get(_value(each, "abstractNumId")) for each in numbering}
-        self._styles = {_own(each, "styleId"): each for each in styles.findall("{*}style")}
+        kinds = {_attr(each, "abstractNumId"): each for each in numbering.findall("{*}abstractNum")}
+        self._lists = {_attr(each, "numId"): kinds.get(_value(each, "abstractNumId")) for each in numbering}
+        self._styles = {_attr(each, "styleId"): each for each in styles.findall("{*}style")}
         notes = (each for part in ("footnotes", "endnotes") for each in archive.xml(f"word/{part}.xml"))
-        self._notes = {f"{_tag(each)}Reference{_own(each, 'id')}": each for each in notes}
+        self._notes = {f"{_tag(each)}Reference{_attr(each, 'id')}": each for each in notes}
         self._counts: dict[Any, list[int]] = {}  # for each list, the last number at each level
         self._titles = {"Title"}
         self._later: list[Any] = []
@@ -159,12 +159,12 @@ class _Writer:
     def inside(self, element: Any) -> str:
         """Return the contents of an element; text is in those named "t", in OpenDocument in all of them."""
         is_text = self._in_paragraph and ("opendocument" in str(element.tag) or _tag(element) == "t")
-        written = [escape(element.text or "")] if is_text else []
+        pieces = [escape(element.text or "")] if is_text else []
         for child in element:
-            written.append(self._element(child))
+            pieces.append(self._element(child))
             if is_text:
-                written.append(escape(child.tail or ""))
-        return "".join(written)
+                pieces.append(escape(child.tail or ""))
+        return "".join(pieces)
 
     def slide(self, shapes: Iterable[Any]) -> str:
         """Return a page, its title first; an untitled one gets a title, to keep it out of the page before."""
@@ -177,20 +177,20 @@ class _Writer:
         tag = _tag(element)
         if _UNREAD.fullmatch(tag):
             return ""
-        if self._in_paragraph and tag in _LATER:
-            self._later.append(self._notes.pop(f"{tag}{_own(element, 'id')}", element))
+        if self._in_paragraph and tag in _DEFERRED_TAGS:
+            self._later.append(self._notes.pop(f"{tag}{_attr(element, 'id')}", element))
             return ""
         if tag in _BREAKS:
             return _BREAKS[tag]
         if tag in self._writers:
             return self._writers[tag](element)
-        if tag == "style" and _own(element, "parent-style-name") in self._titles:
-            self._titles.add(_own(element, "name"))
+        if tag == "style" and _attr(element, "parent-style-name") in self._titles:
+            self._titles.add(_attr(element, "name"))
         return self.inside(element)
 
     def _run(self, run: Any) -> str:
         bold = _find(run, "rPr", "b")
-        is_bold = bold is not None and _own(bold, "val") not in ("0", "false")
+        is_bold = bold is not None and _attr(bold, "val") not in ("0", "false")
         return f"<b>{self.inside(run)}</b>" if is_bold else self.inside(run)
 
     def _paragraph(self, element: Any) -> str:
@@ -201,11 +201,11 @@ class _Writer:
         is_item = is_item or (number != "" and "." not in number[:-1])
         tag = f"h{min(level, 6)}" if level else "li" if is_item else "p"
         is_outermost, self._in_paragraph = not self._in_paragraph, True
-        written = f"<{tag}>{escape(f'{number} ' if number else '')}{self.inside(element)}</{tag}>"
+        markup = f"<{tag}>{escape(f'{number} ' if number else '')}{self.inside(element)}</{tag}>"
         if is_outermost:
             self._in_paragraph, later, self._later = False, self._later, []
-            written += "".join(map(self.inside, later))
-        return written
+            markup += "".join(map(self.inside, later))
+        return markup
 
     def _styles_of(self, style: str) -> Iterator[Any]:
         """Yield a style and the styles it is based on."""
@@ -219,11 +219,11 @@ class _Writer:
         """Return the level of a heading: 1 for a title, 0 for a paragraph."""
         element, *styles = holders
         if _tag(element) == "h":
-            return _count(_own(element, "outline-level"), 1) + 1
+            return _count(_attr(element, "outline-level"), 1) + 1
         shape = next(element.iterancestors("{*}sp", "{*}frame"), None)
-        if shape is not None and (_own(shape, "class") or _role(shape)) in _TITLES:
+        if shape is not None and (_attr(shape, "class") or _role(shape)) in _TITLE_ROLES:
             return 1
-        if _own(element, "style-name") in self._titles:
+        if _attr(element, "style-name") in self._titles:
             return 1
         if any(_value(style, "name").lower() == "title" for style in styles):
             return 1
@@ -234,39 +234,39 @@ class _Writer:
     def _number(self, holders: Sequence[Any]) -> str:
         """Return the number or bullet ("-") that Word shows before a paragraph, by counting."""
         mark = next((mark for each in holders if (mark := _find(each, "pPr", "numPr")) is not None), None)
-        own = None if mark is None else self._lists.get(_value(mark, "numId"))
-        levels = [] if own is None else own.findall("{*}lvl")
+        definition = None if mark is None else self._lists.get(_value(mark, "numId"))
+        levels = [] if definition is None else definition.findall("{*}lvl")
         at = _count(_value(mark, "ilvl"), 0) if levels else 0
         if at >= len(levels):
             return ""
-        counts = self._counts.setdefault(own, [])
+        counts = self._counts.setdefault(definition, [])
         if at < len(counts):
             counts[at:] = [counts[at] + 1]
         else:
             counts += [_count(_value(level, "start"), 1) for level in levels[len(counts) : at + 1]]
         if _value(levels[at], "numFmt") == "bullet":
             return "-"
-        shown = _value(levels[at], "lvlText")
+        label = _value(levels[at], "lvlText")
         for place, number in enumerate(counts):
-            shown = shown.replace(f"%{place + 1}", _numeral(number, _value(levels[place], "numFmt")))
-        return shown.strip()
+            label = label.replace(f"%{place + 1}", _numeral(number, _value(levels[place], "numFmt")))
+        return label.strip()
 
     def _cell(self, cell: Any) -> str:
         """Write a cell of OpenDocument."""
-        columns, times, rows = (_count(_own(cell, f"number-{name}"), 1) for name in _SPANS)
+        columns, times, rows = (_count(_attr(cell, f"number-{name}"), 1) for name in _SPAN_NAMES)
         tag = "th" if next(cell.iterancestors("{*}table-header-rows"), None) is not None else "td"
-        return _written_cell(tag, max(columns, times), rows, self.inside(cell))
+        return _html_cell(tag, max(columns, times), rows, self.inside(cell))
 
     def _table(self, table: Any) -> str:
         """Write a table of Word or PowerPoint."""
         first = _find(table, "tblPr")
         is_head = first is not None and first.get("firstRow") == "1"
         rows, above = list[list[list[Any]]](), dict[int, list[Any]]()
-        for row in _below(table, "tr"):
+        for row in _children(table, "tr"):
             tag = "th" if is_head or _find(row, "trPr", "tblHeader") is not None else "td"
             is_head, at = False, 0
             rows.append([])
-            for cell in _below(row, "tc"):
+            for cell in _children(row, "tc"):
                 width = _count(cell.get("gridSpan") or _value(cell, "tcPr", "gridSpan"), 1)
                 if at in above and _is_merged(cell):
                     above[at][2] += 1
@@ -274,39 +274,39 @@ class _Writer:
                     above[at] = [tag, width, 1, self.inside(cell)]
                     rows[-1].append(above[at])
                 at += width if cell.get("hMerge") is None else 0
-        written = ("".join(_written_cell(*cell) for cell in row) for row in rows)
-        return f"<table>{''.join(f'<tr>{row}</tr>' for row in written)}</table>"
+        lines = ("".join(_html_cell(*cell) for cell in row) for row in rows)
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in lines)}</table>"
 
 
-def _written_cell(tag: str, columns: int, rows: int, inside: str) -> str:
+def _html_cell(tag: str, columns: int, rows: int, inside: str) -> str:
     return f"<{tag} colspan={columns} rowspan={rows}>{inside}</{tag}>"
 
 
-def _below(element: Any, name: str) -> Iterator[Any]:
+def _children(element: Any, name: str) -> Iterator[Any]:
     """Yield the rows of a table, or the cells of a row, including those in form fields."""
     for child in element:
         if _tag(child) == name:
             yield child
         elif not _UNREAD.fullmatch(_tag(child)):
-            yield from _below(child, name)
+            yield from _children(child, name)
 
 
 def _is_merged(cell: Any) -> bool:
     """Return whether a cell is merged with the one above."""
     merged = _find(cell, "tcPr", "vMerge")
-    return cell.get("vMerge") is not None or (merged is not None and _own(merged, "val") in ("", "continue"))
+    return cell.get("vMerge") is not None or (merged is not None and _attr(merged, "val") in ("", "continue"))
 
 
 def _numeral(number: int, kind: str) -> str:
-    shown = str(number)
+    numeral = str(number)
     if kind.endswith("Letter"):
-        shown = chr(97 + (number - 1) % 26) * min((number - 1) // 26 + 1, 9)
+        numeral = chr(97 + (number - 1) % 26) * min((number - 1) // 26 + 1, 9)
     elif kind.endswith("Roman") and number < 400:
-        shown = ""
+        numeral = ""
         for value, letters in _ROMAN:
-            shown += letters * (number // value)
+            numeral += letters * (number // value)
             number %= value
-    return shown.upper() if kind.startswith("upper") else shown
+    return numeral.upper() if kind.startswith("upper") else numeral
 
 
 def _role(shape: Any) -> str:
@@ -324,7 +324,7 @@ def _tag(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _own(element: Any, name: str) -> str:
+def _attr(element: Any, name: str) -> str:
     """Return an attribute by its name without the namespace; the last if there are several."""
     return next((value for key, value in reversed(element.items()) if key.rpartition("}")[2] == name), "")
 
@@ -336,5 +336,5 @@ def _find(element: Any, *path: str) -> Any:
 
 def _value(element: Any, *path: str) -> str:
     """Return the value of the element at a path below another, or ""."""
-    found = _find(element, *path)
-    return "" if found is None else _own(found, "val")
+    child = _find(element, *path)
+    return "" if child is None else _attr(child, "val")

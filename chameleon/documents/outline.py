@@ -16,18 +16,18 @@ from chameleon.documents.parts import BY_LETTERS, DocumentPart
 from chameleon.table import Table
 
 LONGEST_HEADING = 120
-_LONGEST_SHOWN = 300  # characters of a heading in the title of a passage; the rest is in the text
-_LONGEST_WRAPPED = 60  # of a numbered line that is the heading of the lines right below it
-_LONGEST_CAPTION = 150
+_MAX_TITLE_CHARS = 300  # characters of a heading in the title of a passage; the rest is in the text
+_MAX_WRAPPED_CHARS = 60  # of a numbered line that is the heading of the lines right below it
+_MAX_CAPTION_CHARS = 150
 _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s+(?=[^\W\d_a-z]|[\"“(])")
-_NAMED = re.compile(
+_LABELED_NUMBER = re.compile(
     r"((?i:part|item|article|chapter|section|clause|schedule|annex|appendix|exhibit|note)\s|§)\s*"
     r"([IVXLC]+|[ivx]+|[A-Z]|\d+[\w.]*)(?![\w-])[.:)]?[\s—–-]*(?=$|[^\W\d_a-z]|[\"“(]|(?:to|of) the )"
 )
 _OUTERMOST = ("part", "chapter", "schedule", "annex", "appendix", "exhibit")
-_SMALL = r"(?:a|an|and|as|at|by|for|from|in|of|on|or|the|to|with)"
+_SMALL_WORDS = r"(?:a|an|and|as|at|by|for|from|in|of|on|or|the|to|with)"
 _RUN_IN = re.compile(
-    rf"((?:[^\W\d_a-z][\w’'-]*,?)(?: (?:[^\W\d_a-z][\w’'-]*|{_SMALL}),?){{0,7}})[.:](?=\s|$)"
+    rf"((?:[^\W\d_a-z][\w’'-]*,?)(?: (?:[^\W\d_a-z][\w’'-]*|{_SMALL_WORDS}),?){{0,7}})[.:](?=\s|$)"
 )
 _STOPS, _OPEN_ENDS = (".", ";", ":", "!", "?"), (".", ";", ",", ":")
 _LEADERS = re.compile(r"(?:\. ?){4}")  # in a table of contents
@@ -60,7 +60,7 @@ def sections_of(parts: Iterable[DocumentPart]) -> list[Section]:
     outline = _Outline()
     for part in parts:
         outline.add(part)
-    kept = list[Section]()
+    sections = list[Section]()
     for section, following in pairwise([*outline.sections, Section()]):
         headings, below = section.headings, section.parts
         if not below:
@@ -69,11 +69,11 @@ def sections_of(parts: Iterable[DocumentPart]) -> list[Section]:
             below = [DocumentPart(headings[-1], page=section.page)]
             number = _number_of(headings[-1])
             headings = (*headings[:-1], *([".".join(map(str, number))] if len(number) > 1 else []))
-        if kept and kept[-1].headings == headings:
-            kept[-1].parts += below
+        if sections and sections[-1].headings == headings:
+            sections[-1].parts += below
         else:
-            kept.append(Section(headings, list(below), section.page))
-    return kept
+            sections.append(Section(headings, list(below), section.page))
+    return sections
 
 
 class _Outline:
@@ -92,8 +92,8 @@ class _Outline:
             return
         elif part.level:
             text = " ".join(content.split())
-            named = _NAMED.match(text) if part.level == BY_LETTERS else None
-            self._heading(_level(named) if named else part.level, _number_of(text), text, part.page)
+            match = _LABELED_NUMBER.match(text) if part.level == BY_LETTERS else None
+            self._heading(_level(match) if match else part.level, _number_of(text), text, part.page)
         elif part.is_literal:
             self.sections[-1].parts.append(part)
         else:
@@ -106,16 +106,16 @@ class _Outline:
         self.last = number or self.last
         while self.open and self.open[-1][0] >= level:
             self.open.pop()
-        shown = shortened(text, _LONGEST_SHOWN)
-        self.open.append((level, number, shown))
+        title = shortened(text, _MAX_TITLE_CHARS)
+        self.open.append((level, number, title))
         self.sections.append(Section(tuple(name for _, _, name in self.open), page=page))
-        if shown != text:
+        if title != text:
             self.sections[-1].parts.append(DocumentPart(text, page=page))
 
     def _paragraph(self, part: DocumentPart) -> None:
         """Add a paragraph, or several if its lines begin sections."""
         lines = str(part.content).strip("\n").split("\n")
-        section, held = self.sections[-1], list[str]()
+        section, body = self.sections[-1], list[str]()
         if section.headings and not section.parts and _is_bare(section.headings[-1]) and _is_title(lines):
             level, number, text = self.open[-1]
             self.open[-1] = (level, number, f"{text} {lines[0].strip()}")
@@ -123,21 +123,21 @@ class _Outline:
             return
         may_begin = True
         for line, below in pairwise([*lines, ""]):
-            found = self._found(line.strip(), below.strip(), begins=not held, may_begin=may_begin)
-            if found is not None:
-                self._text(held, part.page)
-                held = []
-                self._heading(found.level, found.number, found.heading, part.page)
-            may_begin = line.rstrip().endswith(_STOPS) or found is not None
-            if found is None or not found.is_whole:
-                held.append(line)
-        self._text(held, part.page)
+            heading = self._find_heading(line.strip(), below.strip(), begins=not body, may_begin=may_begin)
+            if heading is not None:
+                self._text(body, part.page)
+                body = []
+                self._heading(heading.level, heading.number, heading.heading, part.page)
+            may_begin = line.rstrip().endswith(_STOPS) or heading is not None
+            if heading is None or not heading.is_whole:
+                body.append(line)
+        self._text(body, part.page)
 
     def _text(self, lines: list[str], page: int | None) -> None:
         if lines:
             self.sections[-1].parts.append(DocumentPart("\n".join(lines), page=page))
 
-    def _found(self, line: str, below: str, *, begins: bool, may_begin: bool) -> _FoundHeading | None:
+    def _find_heading(self, line: str, below: str, *, begins: bool, may_begin: bool) -> _FoundHeading | None:
         """Return the heading a line begins with, if any; it `begins` a paragraph or `may_begin` a section."""
         number = _number_of(line)
         if number:
@@ -145,14 +145,14 @@ class _Outline:
             level, is_next = BY_LETTERS + len(number), _goes_on(number, self.last, 3 if begins else 1)
             is_next = is_next and (len(number) > 1 or (may_begin and len(_number_of(below)) != 1))
         else:
-            match = _NAMED.match(line) if line[:1].isupper() or line[:1] == "§" else None
+            match = _LABELED_NUMBER.match(line) if line[:1].isupper() or line[:1] == "§" else None
             level, is_next = _level(match) if match else 0, may_begin
         if match is None or not is_next or _LEADERS.search(line):
             return None
         rest, name = line[match.end() :], line[: match.end()].rstrip(" .:)—–-")
-        longest = _LONGEST_WRAPPED if below else LONGEST_HEADING
+        limit = _MAX_WRAPPED_CHARS if below else LONGEST_HEADING
         begins_text = below[:1].isupper() or below[:1] in ("“", '"', "") or _NUMBER.match(below)
-        if len(line) <= longest and begins_text and not rest.endswith(_OPEN_ENDS):
+        if len(line) <= limit and begins_text and not rest.endswith(_OPEN_ENDS):
             return _FoundHeading(level, number, line, True)
         if title := _RUN_IN.match(rest):
             return _FoundHeading(level, number, f"{name} {title[1]}", not rest[title.end() :].strip())
@@ -171,7 +171,7 @@ class _Outline:
                 table = table.with_caption(above.content.caption)
         elif not (table.caption or above.is_literal or above.page != page):
             line = above.content.strip()
-            if 0 < len(line) <= _LONGEST_CAPTION and "\n" not in line and not line.endswith("."):
+            if 0 < len(line) <= _MAX_CAPTION_CHARS and "\n" not in line and not line.endswith("."):
                 parts.pop()
                 table = table.with_caption(line)
         parts.append(DocumentPart(table, page=page))
@@ -190,24 +190,24 @@ def _number_of(text: str) -> tuple[int, ...]:
     return tuple(map(int, number[1].split("."))) if number else ()
 
 
-def _goes_on(number: tuple[int, ...], last: tuple[int, ...], most: int) -> bool:
+def _goes_on(number: tuple[int, ...], last: tuple[int, ...], max_step: int) -> bool:
     """Return whether a number may follow another: 7.2 after 7.1 or 7.1.9, 7.1 after 7, 8.1 after 7.3."""
     if not last:
         return len(number) > 1 or number == (1,)
-    for at, (own, before) in enumerate(zip(number, (*last, 0), strict=False)):
-        if own != before:
-            return 0 < own - before <= most and set(number[at + 1 :]) <= {1}
+    for at, (current, before) in enumerate(zip(number, (*last, 0), strict=False)):
+        if current != before:
+            return 0 < current - before <= max_step and set(number[at + 1 :]) <= {1}
     return False
 
 
-def _level(named: re.Match[str]) -> int:
-    name = named[1].strip().lower()
-    return 10 if name in _OUTERMOST else 12 if name == "note" or "." in named[2].rstrip(".") else 11
+def _level(match: re.Match[str]) -> int:
+    name = match[1].strip().lower()
+    return 10 if name in _OUTERMOST else 12 if name == "note" or "." in match[2].rstrip(".") else 11
 
 
 def _is_bare(heading: str) -> bool:
     """Return whether a heading is only a name and a number, as "ARTICLE IV", so its title may be below."""
-    return (named := _NAMED.match(heading)) is not None and named.end() == len(heading)
+    return (match := _LABELED_NUMBER.match(heading)) is not None and match.end() == len(heading)
 
 
 def _is_title(lines: list[str]) -> bool:

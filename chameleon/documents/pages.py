@@ -20,7 +20,7 @@ from chameleon.web.markup import INLINE, SUPERSCRIPTS, UNREAD, decoded, is_hidde
 _INLINE = re.compile(f"{INLINE.pattern}|br|ix:(?!header).*")
 _UNREAD = re.compile(f"{UNREAD.pattern}|ix:(?:header|hidden|references|resources)")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_OPENS: dict[str, dict[str, Any]] = {
+_TAG_STATES: dict[str, dict[str, Any]] = {
     "li": {"is_item": True},
     "dd": {"is_item": True},
     "pre": {"is_item": True, "is_code": True},
@@ -29,11 +29,11 @@ _OPENS: dict[str, dict[str, Any]] = {
     "strong": {"is_bold": True},
 }
 _BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
-_MAIN, _MENUS = ("main", "article"), ("nav", "navigation", "menu", "menubar")
-_BESIDE = ("footer", "aside", "header", "contentinfo", "complementary", "banner", "search")
+_MAIN_NAMES, _MENU_NAMES = ("main", "article"), ("nav", "navigation", "menu", "menubar")
+_SIDE_NAMES = ("footer", "aside", "header", "contentinfo", "complementary", "banner", "search")
 _BLANKS = re.compile(r"\s+")
-_LEAST_MAIN = 0.2  # of a page's text: a smaller part is not its main text
-_CLOSED = re.compile(
+_MIN_MAIN_SHARE = 0.2  # of a page's text: a smaller part is not its main text
+_SELF_CLOSING = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|wbr)\b)([a-z]\w*)([^<>]*)/>"
 )
 
@@ -42,19 +42,19 @@ def page_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a page; layout tables are text. Raises `MissingPackage` (lxml)."""
     markup = decoded(data)
     if markup.lstrip().startswith("<?xml"):  # in HTML, a self-closing element stays open
-        markup = _CLOSED.sub(r"<\1\2></\1>", markup)
-    found = page_tables(markup.encode("utf-8", "replace"), Origin(name), keep_notes=True)
-    reader = _PageReader([each.table if isinstance(each, Found) else None for each in found])
+        markup = _SELF_CLOSING.sub(r"<\1\2></\1>", markup)
+    findings = page_tables(markup.encode("utf-8", "replace"), Origin(name), keep_notes=True)
+    reader = _PageReader([each.table if isinstance(each, Found) else None for each in findings])
     from lxml import etree
 
     parser = etree.HTMLParser(target=reader, encoding="utf-8", recover=True)
     parser.feed(markup.encode("utf-8", "replace"))
     parser.close()
-    main = [part for region, part in reader.found if region == "main"]
-    if _size(main) >= _LEAST_MAIN * _size([part for _, part in reader.found]) > 0:
+    main = [part for region, part in reader.parts if region == "main"]
+    if _size(main) >= _MIN_MAIN_SHARE * _size([part for _, part in reader.parts]) > 0:
         yield from main
     else:
-        yield from (part for region, part in reader.found if region not in ("beside", "nav"))
+        yield from (part for region, part in reader.parts if region not in ("beside", "nav"))
 
 
 def _size(parts: list[DocumentPart]) -> int:
@@ -80,7 +80,7 @@ class _PageReader:
     """Collects parts from the parser's events; tables are counted as `page_tables` counts them."""
 
     def __init__(self, tables: list[Table | None]) -> None:
-        self.found: list[tuple[str, DocumentPart]] = []
+        self.parts: list[tuple[str, DocumentPart]] = []
         self._tables = iter(tables)
         self._places = [_PagePlace()]
         self._text: list[str] = []
@@ -132,7 +132,7 @@ class _PageReader:
         """Return the state inside an element."""
         if _UNREAD.fullmatch(tag) or is_hidden(attributes) or "mw-editsection" in attributes.get("class", ""):
             return around._replace(is_unread=True)
-        place = around._replace(**_OPENS.get(tag, {}))
+        place = around._replace(**_TAG_STATES.get(tag, {}))
         if tag in _HEADINGS and not around.level:
             place = place._replace(level=int(tag[1]))
         if tag in ("td", "th", "caption") and around.is_data:
@@ -142,10 +142,10 @@ class _PageReader:
         if (page := attributes.get("data-page", "")[:6]).isdecimal():  # written by `office`
             place = place._replace(page=int(page))
         for name in (tag, attributes.get("role", "")):
-            if name in _MAIN and around.region != "nav":
+            if name in _MAIN_NAMES and around.region != "nav":
                 place = place._replace(region="main")
-            elif name in _MENUS or (name in _BESIDE and around.region != "main"):
-                place = place._replace(region="nav" if name in _MENUS else "beside")
+            elif name in _MENU_NAMES or (name in _SIDE_NAMES and around.region != "main"):
+                place = place._replace(region="nav" if name in _MENU_NAMES else "beside")
         return place
 
     def _end_block(self, place: _PagePlace) -> None:
@@ -173,4 +173,4 @@ class _PageReader:
         self._add(place, DocumentPart(text.strip("\n"), level, is_literal=place.is_item))
 
     def _add(self, place: _PagePlace, part: DocumentPart) -> None:
-        self.found.append((place.region, part._replace(page=place.page)))
+        self.parts.append((place.region, part._replace(page=place.page)))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_PAGES = 2_000
-_BEGINS_WITHIN = 1024  # bytes
-_PASSWORD = 4  # PDFium's error
-_SHORT = 0.7  # of the usual width: the author ended a line this short
-_MOST = 0.8  # the share of lines that are no wider than the usual width
-_NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
-_BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
+_HEAD_BYTES = 1024  # bytes
+_PASSWORD_ERROR = 4  # PDFium's error
+_SHORT_SHARE = 0.7  # of the usual width: the author ended a line this short
+_USUAL_SHARE = 0.8  # the share of lines that are no wider than the usual width
+_NUMBERED_LINE = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
+_ITEM_START = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 
 
 def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
@@ -38,7 +38,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     for a PDF that is broken, locked by a password, without text, or longer than 2,000 pages.
     """
     require("pypdfium2", "PDF files are read with", "papers", imports=True)
-    with _opened(data, name) as pdf:
+    with _open_pdf(data, name) as pdf:
         pages, pictures = list[list[Line]](), list[int]()
         for number in range(len(pdf)):
             try:
@@ -65,25 +65,25 @@ def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
         if number in scans:
             yield scans[number]
         for flow in flows(lines):
-            for heading, found in groupby(flow, key=lambda line: line.heading):
-                below = list(found)
+            for heading, group in groupby(flow, key=lambda line: line.heading):
+                below = list(group)
                 headed = heading and DocumentPart(text_of(below), level=heading[0], page=number + 1)
                 yield from [headed] if headed else paragraphs.parts(below, number + 1)
 
 
-def _opened(data: bytes, name: str) -> Any:
+def _open_pdf(data: bytes, name: str) -> Any:
     import pypdfium2
 
     if not data.strip():
         hint = "It may not have been saved or downloaded in full."
         raise InputError("the PDF is empty", where=name, hint=hint)
-    if b"%PDF-" not in data[:_BEGINS_WITHIN]:
+    if b"%PDF-" not in data[:_HEAD_BYTES]:
         hint = "Save it as PDF again, or give it the right suffix."
         raise InputError("is not a PDF, despite its name", where=name, hint=hint)
     try:
         pdf = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as problem:
-        if problem.err_code == _PASSWORD:
+        if problem.err_code == _PASSWORD_ERROR:
             hint = "Save a copy without a password."
             raise InputError("the PDF is encrypted", where=name, hint=hint) from None
         pdf = ()
@@ -118,22 +118,22 @@ class _Paragraphs:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         widths = sorted(line.x1 - line.x0 for line in lines)
-        self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
+        self._usual = widths[int(_USUAL_SHARE * len(widths))] if widths else 0.0
         self._known = {word.text.strip(".,;:()").lower() for line in lines for word in line.words[1:-1]}
 
     def parts(self, lines: Sequence[Line], page: int) -> Iterator[DocumentPart]:
         """Yield the paragraphs and tables of a column, below one heading."""
-        held = list[Line]()
+        paragraph = list[Line]()
         for line in [*lines, None]:
-            if held and not (line and _goes_on(held[-1], line)):
-                yield DocumentPart(self._joined(held), page=page)
-                held = []
+            if paragraph and not (line and _goes_on(paragraph[-1], line)):
+                yield DocumentPart(self._join(paragraph), page=page)
+                paragraph = []
             if line and line.table:
                 yield DocumentPart(line.table, page=page)
             elif line:
-                held.append(line)
+                paragraph.append(line)
 
-    def _joined(self, lines: Sequence[Line]) -> str:
+    def _join(self, lines: Sequence[Line]) -> str:
         """Join the lines as one text. A line stays separate if its author ended it or if it begins with a
         number; words split at the end of a line are joined."""
         text = lines[0].text
@@ -141,8 +141,8 @@ class _Paragraphs:
             if text.endswith(SOFT):
                 text = text[:-1] + ("" if self._is_one(text[:-1], line.text) else "-")
             elif not above.is_level_with(line):
-                is_short = above.x1 - above.x0 < _SHORT * self._usual
-                text += "\n" if is_short or _NUMBERED.match(line.text) else " "
+                is_short = above.x1 - above.x0 < _SHORT_SHARE * self._usual
+                text += "\n" if is_short or _NUMBERED_LINE.match(line.text) else " "
             else:
                 text += " "
             text += line.text
@@ -162,6 +162,6 @@ def _goes_on(line: Line, below: Line) -> bool:
     """Return whether a line continues the paragraph of the one before it."""
     if line.is_level_with(below):
         return not below.table
-    if _BEGINS.match(below.text) or CAPTION.match(below.text):
+    if _ITEM_START.match(below.text) or CAPTION.match(below.text):
         return False
     return max(line.size, below.size) < LARGER * min(line.size, below.size) and line.goes_on(below)

@@ -11,9 +11,9 @@ from typing import Any
 from chameleon.documents.parts import BY_LETTERS
 from chameleon.documents.pdf_lines import CAPTION, LARGER, Line, text_of
 
-_LEAST = 3  # bookmarks found on their pages; with fewer, or less than half, letters decide
-_LONGEST, _MOST_LINES = 120, 3
-_OFTEN_BOLD = 0.3  # of all letters: if more are bold, bold letters make no heading
+_MIN_BOOKMARKS = 3  # bookmarks found on their pages; with fewer, or less than half, letters decide
+_MAX_CHARS, _MAX_LINES = 120, 3
+_MAX_BOLD_SHARE = 0.3  # of all letters: if more are bold, bold letters make no heading
 _NOT_LETTERS = re.compile(r"\W+|_")
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*\b")
 _NO_HEADING = re.compile(r"(?:\. ?){4}|[,;]$|^[\W\d_]*$")
@@ -21,21 +21,21 @@ _NO_HEADING = re.compile(r"(?:\. ?){4}|[,;]$|^[\W\d_]*$")
 
 def mark_headings(pdf: Any, pages: Sequence[Sequence[Line]]) -> None:
     """Mark the lines of headings on the pages of a PDF (from pypdfium2)."""
-    wanted, numbers = dict[int, dict[str, int]](), count(1)
+    bookmarks, numbers = dict[int, dict[str, int]](), count(1)
     for mark in pdf.get_toc(max_depth=8):
         dest = mark.get_dest()
         if dest is not None and (key := _key(mark.get_title())):
-            wanted.setdefault(dest.get_index(), {}).setdefault(key, mark.level + 1)
-    found = list[tuple[Sequence[Line], int]]()
-    for page, levels in wanted.items():
+            bookmarks.setdefault(dest.get_index(), {}).setdefault(key, mark.level + 1)
+    headings = list[tuple[Sequence[Line], int]]()
+    for page, levels in bookmarks.items():
         lines = pages[page] if page < len(pages) else []
-        for begin, length in ((n, m) for n in range(len(lines)) for m in range(1, _MOST_LINES + 1)):
+        for begin, length in ((n, m) for n in range(len(lines)) for m in range(1, _MAX_LINES + 1)):
             several = lines[begin : begin + length]
             if levels and (level := levels.pop(_key(text_of(several)), None)):
-                found.append((several, level))
-    if len(found) < max(_LEAST, sum(map(len, wanted.values())) / 2):
-        found = _by_letters(pages)
-    for lines, level in found:
+                headings.append((several, level))
+    if len(headings) < max(_MIN_BOOKMARKS, sum(map(len, bookmarks.values())) / 2):
+        headings = _by_letters(pages)
+    for lines, level in headings:
         heading = (level, next(numbers))
         for line in lines:
             line.heading = heading
@@ -54,8 +54,8 @@ def _by_letters(pages: Sequence[Sequence[Line]]) -> list[tuple[Sequence[Line], i
         bold += len(line.text) * line.bold
     body = letters.most_common(1)[0][0] if letters else 1.0
     larger = sorted((size for size in letters if size >= LARGER * body), reverse=True)
-    bold_stands_out = bold <= _OFTEN_BOLD * letters.total()
-    found = list[tuple[Sequence[Line], int]]()
+    bold_stands_out = bold <= _MAX_BOLD_SHARE * letters.total()
+    headings = list[tuple[Sequence[Line], int]]()
     for page in pages:
         end = 0
         while end < len(page):
@@ -68,10 +68,10 @@ def _by_letters(pages: Sequence[Sequence[Line]]) -> list[tuple[Sequence[Line], i
                 number = _NUMBER.match(line.text)
                 depth = min(number[0].count("."), 2) if number else 0
                 if line.size in larger:
-                    found.append((lines, 1 + 3 * min(larger.index(line.size), 3) + depth))
+                    headings.append((lines, 1 + 3 * min(larger.index(line.size), 3) + depth))
                 elif bold_stands_out and line.bold:
-                    found.append((lines, BY_LETTERS))
-    return found
+                    headings.append((lines, BY_LETTERS))
+    return headings
 
 
 def _goes_on(line: Line, below: Line) -> bool:
@@ -81,6 +81,6 @@ def _goes_on(line: Line, below: Line) -> bool:
 
 def _is_heading(lines: Sequence[Line]) -> bool:
     text = text_of(lines)
-    if len(lines) > _MOST_LINES or len(text) > _LONGEST or _NO_HEADING.search(text) or CAPTION.match(text):
+    if len(lines) > _MAX_LINES or len(text) > _MAX_CHARS or _NO_HEADING.search(text) or CAPTION.match(text):
         return False
     return all(len(line.runs()) == 1 for line in lines)

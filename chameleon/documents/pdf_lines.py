@@ -23,22 +23,22 @@ SOFT = "\xad"
 """The hyphen of a word split at the end of a line."""
 _BOLD = re.compile(rb"bold|black|heavy|demi|medi|cmbx|cmssbx|sfbx", re.IGNORECASE)
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
-_RAISED = "0123456789+-−"
-_SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: limits for a raised figure
-_APART = 0.9  # of the letters' size: words further apart are cells; figures half as far
+_RAISED_CHARS = "0123456789+-−"
+_MAX_RAISED_SIZE, _MIN_RISE, _MAX_GAP = 0.85, 0.15, 0.5  # of the letters' size: limits for a raised figure
+_CELL_GAP = 0.9  # of the letters' size: words further apart are cells; figures half as far
 _FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
 _SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 _LINE, _WORD = re.compile(r"[^\r\n\x02]+"), re.compile(r"[^\s\x00\ufffe\uffff]+")
 TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # -1 is the last of them
-_LEVEL = 0.01  # of a quarter of a turn: letters that lean less are still level
-_LIFTED = 0.5  # of the letters' size: words this much higher or lower are on another line
-_JUMP = 12.0  # lines: text that continues this much higher is in another column
-_ENDS = 2  # lines at either end of a page that may be its head or foot
+_MAX_LEAN = 0.01  # of a quarter of a turn: letters that lean less are still level
+_MAX_LIFT = 0.5  # of the letters' size: words this much higher or lower are on another line
+_COLUMN_JUMP = 12.0  # lines: text that continues this much higher is in another column
+_END_LINES = 2  # lines at either end of a page that may be its head or foot
 _PAGES = 3  # at least this many share a head
-_LONGEST = 200  # letters of a head with page numbers
-_FURTHEST = 50  # the largest difference between a page's printed number and its place in the file
+_MAX_HEAD_CHARS = 200  # letters of a head with page numbers
+_MAX_OFFSET = 50  # the largest difference between a page's printed number and its place in the file
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![.,]?\d)")
-_COUNTS = re.compile(r"\W*(?:(?:page|p\.) )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"\W*(?:(?:page|p\.) )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
 """A line that is only a page number, which two pages are enough to show."""
 _Form = tuple[object, ...]  # a text and its height; or the text around a number, and the number's offset
 
@@ -92,7 +92,7 @@ class Line:
         return self.words[-1].x1
 
     def is_level_with(self, other: Line) -> bool:
-        return abs(self.base - other.base) <= _LIFTED * max(self.size, other.size)
+        return abs(self.base - other.base) <= _MAX_LIFT * max(self.size, other.size)
 
     def goes_on(self, below: Line) -> bool:
         """Return whether `below` is right below this line, and neither is a table."""
@@ -101,15 +101,15 @@ class Line:
 
     def runs(self) -> list[list[Word]]:
         """Return the words, split where white space separates cells of a table."""
-        found = [[self.words[0]]]
+        runs = [[self.words[0]]]
         for before, word in pairwise(self.words):
             is_sign = _SIGN_BEFORE.fullmatch(before.text) or _SIGN_AFTER.fullmatch(word.text)
             are_figures = _FIGURE.fullmatch(before.text) and _FIGURE.fullmatch(word.text)
-            white = (_APART / 2 if are_figures else _APART) * self.size
+            white = (_CELL_GAP / 2 if are_figures else _CELL_GAP) * self.size
             if word.x0 - before.x1 > white and not is_sign:
-                found.append([])
-            found[-1].append(word)
-        return found
+                runs.append([])
+            runs[-1].append(word)
+        return runs
 
 
 class _Letters(dict[int, _Letter]):
@@ -136,7 +136,7 @@ class _Letters(dict[int, _Letter]):
         along, up = TURNS[turn]
         ends = along * box.left + up * box.bottom, along * box.right + up * box.top
         base = along * self._y.value - up * self._x.value
-        is_level = abs(quarters - turn) <= _LEVEL
+        is_level = abs(quarters - turn) <= _MAX_LEAN
         size = round(size, 1) or 1.0
         self[place] = _Letter(min(ends), max(ends), base, size, turn % 4 if is_level else None)
         return self[place]
@@ -156,8 +156,8 @@ def lines_of(text: Any, where: str) -> list[Line]:
         what = f"the page has more than {MAX_CHARACTERS:,} characters"
         raise InputError(what, where=where, hint="Give it as a text or as a table.")
     letters, lines = _Letters(text), list[Line]()
-    for found in _LINE.finditer(letters.written):
-        words = list(_WORD.finditer(letters.written, found.start(), found.end()))
+    for match in _LINE.finditer(letters.written):
+        words = list(_WORD.finditer(letters.written, match.start(), match.end()))
         ends = [(letters[word.start()], word.start()) for word in words[:1] + words[-1:]]
         level = [(end.size, place, end) for end, place in ends if end.turn is not None]
         if not level:
@@ -170,35 +170,35 @@ def lines_of(text: Any, where: str) -> list[Line]:
             _add(lines[-1], word[0], word.start(), letters)
         if not words_of_line:
             lines.pop()
-        elif letters.written[found.end() : found.end() + 1] == "\x02":
+        elif letters.written[match.end() : match.end() + 1] == "\x02":
             words_of_line[-1] = words_of_line[-1]._replace(text=words_of_line[-1].text + SOFT)
     return lines
 
 
 def _add(line: Line, word: str, begin: int, letters: _Letters) -> None:
     """Add a word, placed by its letters, if it is turned as its line is."""
-    first, written = letters[begin], len(word)
+    first, length = letters[begin], len(word)
     if first.turn != line.turn:
         return
-    last = letters[begin + written - 1] if written > 1 else first
-    while written and word[written - 1] in _RAISED and _is_raised(letters[begin + written - 1], line):
-        written -= 1
-    plain = word[:written].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    shown = visible(plain.translate(_LIGATURES)).strip() + word[written:].translate(SUPERSCRIPTS)
-    if shown and not written and line.words and _is_beside(first, line):
-        line.words[-1] = Word(line.words[-1].text + shown, line.words[-1].x0, last.x1)
-    elif shown:
-        line.words.append(Word(shown, min(first.x0, last.x0), max(first.x1, last.x1)))
+    last = letters[begin + length - 1] if length > 1 else first
+    while length and word[length - 1] in _RAISED_CHARS and _is_raised(letters[begin + length - 1], line):
+        length -= 1
+    plain = word[:length].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = visible(plain.translate(_LIGATURES)).strip() + word[length:].translate(SUPERSCRIPTS)
+    if text and not length and line.words and _is_beside(first, line):
+        line.words[-1] = Word(line.words[-1].text + text, line.words[-1].x0, last.x1)
+    elif text:
+        line.words.append(Word(text, min(first.x0, last.x0), max(first.x1, last.x1)))
 
 
 def _is_raised(letter: _Letter, line: Line) -> bool:
     """Return whether a letter is smaller and higher than the letters of a line."""
-    is_small = letter.turn == line.turn and letter.size <= _SMALL * line.size
-    return is_small and _HIGHER * line.size <= letter.base - line.base <= line.size
+    is_small = letter.turn == line.turn and letter.size <= _MAX_RAISED_SIZE * line.size
+    return is_small and _MIN_RISE * line.size <= letter.base - line.base <= line.size
 
 
 def _is_beside(letter: _Letter, line: Line) -> bool:
-    return abs(letter.x0 - line.x1) <= _BESIDE * line.size
+    return abs(letter.x0 - line.x1) <= _MAX_GAP * line.size
 
 
 def text_of(lines: Sequence[Line]) -> str:
@@ -208,14 +208,14 @@ def text_of(lines: Sequence[Line]) -> str:
 
 def flows(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """Yield the lines in runs that go down the page, as in a column."""
-    held = list[Line]()
+    run = list[Line]()
     for line in lines:
-        if held and (line.turn != held[-1].turn or line.base - held[-1].base > _JUMP * line.size):
-            yield held
-            held = []
-        held.append(line)
-    if held:
-        yield held
+        if run and (line.turn != run[-1].turn or line.base - run[-1].base > _COLUMN_JUMP * line.size):
+            yield run
+            run = []
+        run.append(line)
+    if run:
+        yield run
 
 
 def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
@@ -227,22 +227,22 @@ def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """
     ends = {line: {*_forms(line, number)} for number, page in enumerate(pages) for line in _ends(page)}
     often = Counter(form for forms in ends.values() for form in forms)
-    left, kept, seen, least = set[Line](), set[Line](), set[_Form](), 2 if len(pages) == 2 else _PAGES
+    heads, kept, known, least = set[Line](), set[Line](), set[_Form](), 2 if len(pages) == 2 else _PAGES
     for line, forms in ends.items():
-        counts = _COUNTS.fullmatch(line.text)
-        found = {form for form in forms if often[form] >= (least if counts or len(form) == 2 else _PAGES)}
-        if found:
-            (left if found & seen or any(len(form) > 2 for form in found) else kept).add(line)
-        seen |= found
-    rest = [sorted(page, key=lambda line: line not in kept) for page in pages]
-    return [[line for line in page if line not in left] for page in rest]
+        counts = _PAGE_NUMBER.fullmatch(line.text)
+        shared = {form for form in forms if often[form] >= (least if counts or len(form) == 2 else _PAGES)}
+        if shared:
+            (heads if shared & known or any(len(form) > 2 for form in shared) else kept).add(line)
+        known |= shared
+    ordered = [sorted(page, key=lambda line: line not in kept) for page in pages]
+    return [[line for line in page if line not in heads] for page in ordered]
 
 
 def _ends(page: Sequence[Line]) -> Iterator[Line]:
     """Yield the lines at either end of a page that white space sets off from the others."""
     level = sorted((line for line in page if not line.turn), key=lambda line: line.base)
     for lines in (level, level[::-1]):
-        for place, (line, inner) in enumerate(pairwise(lines[: _ENDS + 1]), 1):
+        for place, (line, inner) in enumerate(pairwise(lines[: _END_LINES + 1]), 1):
             if abs(line.base - inner.base) > LEADING * min(line.size, inner.size):
                 yield from lines[:place]
                 break
@@ -250,6 +250,6 @@ def _ends(page: Sequence[Line]) -> Iterator[Line]:
 
 def _forms(line: Line, page: int) -> Iterator[_Form]:
     yield line.text, round(line.base / 4)
-    for number in _NUMBER.finditer(line.text) if len(line.text) <= _LONGEST else ():
-        if abs(count := int(number[0]) - page) <= _FURTHEST:
+    for number in _NUMBER.finditer(line.text) if len(line.text) <= _MAX_HEAD_CHARS else ():
+        if abs(count := int(number[0]) - page) <= _MAX_OFFSET:
             yield line.text[: number.start()], count, line.text[number.end() :]

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 NEAR = 3.0  # points: lines this close to each other are one, or meet
-_STRAIGHT = 0.5  # points: how far apart the ends of an upright line may be, sideways
-_LONG = 0.5  # of a grid's height or width: shorter lines that end within cells separate no columns or rows
-_MOST_DRAWN, _MOST_PAIRS, _MOST_CELLS = 10_000, 100_000, 10_000  # of a page; a chart has more
+_MAX_SKEW = 0.5  # points: how far apart the ends of an upright line may be, sideways
+_EXTENT = 0.5  # of a grid's height or width: shorter lines that end within cells separate no columns or rows
+_MAX_OBJECTS, _MAX_PAIRS, _MAX_CELLS = 10_000, 100_000, 10_000  # of a page; a chart has more
 Cell = tuple[int, int]
 """Row and column, from 0; of a merged cell, the first ones."""
 
@@ -45,25 +45,25 @@ def grids_of(page: Any) -> Iterator[RuledGrid]:
     """Yield the grids of two columns or more that a page (from pypdfium2) draws."""
     upright, level = list[_Rule](), list[_Rule]()
     for (x0, y0), (x1, y1) in _strokes(page):
-        if abs(x1 - x0) <= _STRAIGHT < abs(y1 - y0):
+        if abs(x1 - x0) <= _MAX_SKEW < abs(y1 - y0):
             upright.append(_Rule(x0, *sorted((-y0, -y1))))
-        elif abs(y1 - y0) <= _STRAIGHT < abs(x1 - x0):
+        elif abs(y1 - y0) <= _MAX_SKEW < abs(x1 - x0):
             level.append(_Rule(-y0, *sorted((x0, x1))))
-    upright, level = _joined(upright), _joined(level)
-    while upright and len(upright) * len(level) <= _MOST_PAIRS:
-        own, crossing, new = list[_Rule](), list[_Rule](), [upright.pop()]
+    upright, level = _join(upright), _join(level)
+    while upright and len(upright) * len(level) <= _MAX_PAIRS:
+        rules, crossing, new = list[_Rule](), list[_Rule](), [upright.pop()]
         while new:
-            own += new
+            rules += new
             met = {rule for rule in level if any(map(rule.meets, new))}
             level = [rule for rule in level if rule not in met]
             crossing += met
             new = [rule for rule in upright if any(map(rule.meets, met))]
             upright = [rule for rule in upright if rule not in new]
-        if len(own) > 1 and len(crossing) > 1:
-            x = _edges(own, crossing, ())
-            y = _edges(crossing, own, x)
-            if len(x) > 2 and len(x) * len(y) <= _MOST_CELLS:
-                yield RuledGrid(x, y, _cells(x, y, own, crossing))
+        if len(rules) > 1 and len(crossing) > 1:
+            x = _edges(rules, crossing, ())
+            y = _edges(crossing, rules, x)
+            if len(x) > 2 and len(x) * len(y) <= _MAX_CELLS:
+                yield RuledGrid(x, y, _cells(x, y, rules, crossing))
 
 
 def _strokes(page: Any) -> Iterator[Sequence[tuple[float, float]]]:
@@ -71,13 +71,13 @@ def _strokes(page: Any) -> Iterator[Sequence[tuple[float, float]]]:
     import pypdfium2.raw as pdfium
 
     matrix, x, y = pdfium.FS_MATRIX(), ctypes.c_float(), ctypes.c_float()
-    left, begin, last = _MOST_DRAWN, (0.0, 0.0), (0.0, 0.0)
-    for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MOST_DRAWN)):
+    budget, begin, last = _MAX_OBJECTS, (0.0, 0.0), (0.0, 0.0)
+    for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MAX_OBJECTS)):
         drawn = pdfium.FPDFPage_GetObject(page.raw, number)
         segments = pdfium.FPDFPath_CountSegments(drawn)  # -1 if it is not a path
-        left -= max(segments, 0)
+        budget -= max(segments, 0)
         pdfium.FPDFPageObj_GetMatrix(drawn, matrix)
-        for place in range(segments if left > 0 else 0):
+        for place in range(segments if budget > 0 else 0):
             segment = pdfium.FPDFPath_GetPathSegment(drawn, place)
             pdfium.FPDFPathSegment_GetPoint(segment, x, y)
             kind = pdfium.FPDFPathSegment_GetType(segment)
@@ -91,29 +91,29 @@ def _strokes(page: Any) -> Iterator[Sequence[tuple[float, float]]]:
                 yield last, begin
 
 
-def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
+def _join(rules: Iterable[_Rule]) -> list[_Rule]:
     """Join lines that overlap or continue each other."""
-    places, found = list[_Rule](), list[_Rule]()
+    places, joined = list[_Rule](), list[_Rule]()
     for rule in sorted(rules):
         is_near = places and rule.at - places[-1].at <= NEAR
         places.append(rule._replace(at=places[-1].at) if is_near else rule)
     for rule in sorted(places):
-        if found and found[-1].at == rule.at and rule.begin <= found[-1].end + NEAR:
-            found[-1] = found[-1]._replace(end=max(rule.end, found[-1].end))
+        if joined and joined[-1].at == rule.at and rule.begin <= joined[-1].end + NEAR:
+            joined[-1] = joined[-1]._replace(end=max(rule.end, joined[-1].end))
         else:
-            found.append(rule)
-    return found
+            joined.append(rule)
+    return joined
 
 
 def _edges(rules: Sequence[_Rule], crossing: Sequence[_Rule], others: Sequence[float]) -> list[float]:
     """Return the positions of lines that are long or go from edge to edge, and of the outermost ends."""
     first, last = min(rule.begin for rule in crossing), max(rule.end for rule in crossing)
-    least = _LONG * (max(rule.end for rule in rules) - min(rule.begin for rule in rules))
+    limit = _EXTENT * (max(rule.end for rule in rules) - min(rule.begin for rule in rules))
     long = dict[float, float]()
     for at, *ends in rules:
         is_whole = all(any(abs(end - edge) <= NEAR for edge in others) for end in ends)
-        long[at] = long.get(at, 0.0) + (least if is_whole else ends[1] - ends[0])
-    return [first, *sorted(at for at in long if long[at] >= least and first + NEAR < at < last - NEAR), last]
+        long[at] = long.get(at, 0.0) + (limit if is_whole else ends[1] - ends[0])
+    return [first, *sorted(at for at in long if long[at] >= limit and first + NEAR < at < last - NEAR), last]
 
 
 def _cells(

@@ -15,22 +15,22 @@ from chameleon.documents.pdf_rules import NEAR, Cell, RuledGrid
 from chameleon.table import Table
 from chameleon.table.structure import header_rows, joined_header
 
-_WHITE = 0.45  # of the letters' size: white space this wide in all rows separates columns
-_FAR = 3.2  # of the letters' size: rows further below each other are not one table
-_LEAST_ROWS, _BETWEEN = 3, 2  # rows of several cells; rows of one cell that may be between them
-_MOST_WORDS = 6  # of a row that spans columns, as "Fixed assets" does
-_PARTED = 0.4  # of the rows have cells on both sides of the gap between two columns
-_CROSSING = 0.1  # of the rows may have letters in the gap between two columns
-_WIDEST = 20_000  # points; PDF's own limit is 14,400
-_SPACE = 0.3  # of the letters' size: words no further apart are in one cell, even across a drawn line
-_MOST_GRIDS = 50  # of a page
-_FILLED = 0.25  # of the cells of a ruled table hold text; fewer in a chart or a form
-_FEW_WORDS = 4  # in a cell of a table, in one column at least
+_MIN_COLUMN_GAP = 0.45  # of the letters' size: white space this wide in all rows separates columns
+_MAX_ROW_GAP = 3.2  # of the letters' size: rows further below each other are not one table
+_MIN_ROWS, _MAX_BETWEEN = 3, 2  # rows of several cells; rows of one cell that may be between them
+_MAX_SPAN_WORDS = 6  # of a row that spans columns, as "Fixed assets" does
+_MIN_PARTED = 0.4  # of the rows have cells on both sides of the gap between two columns
+_MAX_CROSSING = 0.1  # of the rows may have letters in the gap between two columns
+_MAX_WIDTH = 20_000  # points; PDF's own limit is 14,400
+_MAX_SPACE = 0.3  # of the letters' size: words no further apart are in one cell, even across a drawn line
+_MAX_GRIDS = 50  # of a page
+_MIN_FILLED = 0.25  # of the cells of a ruled table hold text; fewer in a chart or a form
+_MAX_CELL_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
 """Marks of rows in tables of contents, formulas and programs."""
-_BLANK = re.compile(r"(?<=[$€£¥(])\s+(?=[\d(])|(?<=\d)\s+(?=[)%])")
-_MARKED = re.compile(r"(?<=[\d%)])(?<!10)[⁰¹²³⁴-⁹]{1,2}$")
+_SIGN_SPACE = re.compile(r"(?<=[$€£¥(])\s+(?=[\d(])|(?<=\d)\s+(?=[)%])")
+_FOOTNOTE_MARK = re.compile(r"(?<=[\d%)])(?<!10)[⁰¹²³⁴-⁹]{1,2}$")
 """Spaces between a figure and its sign, and the footnote mark after a figure."""
 _DIGIT = re.compile(r"\d")
 
@@ -45,36 +45,36 @@ class _Row(NamedTuple):
 
 def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
     """Yield the lines of a column as they were written, each table as one line where it begins."""
-    for heading, found in groupby(flow, key=lambda line: line.heading):
-        of, lines, begin = dict[Line, Line](), list(found), 0
+    for heading, group in groupby(flow, key=lambda line: line.heading):
+        tables, lines, begin = dict[Line, Line](), list(group), 0
         rows = _rows(lines) if heading is None else []
         while begin < len(rows):
             end = _end(rows, begin)
-            table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
+            table = _table(rows[begin:end]) if end - begin >= _MIN_ROWS else None
             if table is not None:
-                whole = replace(rows[begin].line, table=table)
-                of |= {line: whole for row in rows[begin:end] for line in row.lines}
+                merged = replace(rows[begin].line, table=table)
+                tables |= {line: merged for row in rows[begin:end] for line in row.lines}
             begin = max(end, begin + 1)
-        yield from dict.fromkeys(of.get(line, line) for line in lines)
+        yield from dict.fromkeys(tables.get(line, line) for line in lines)
 
 
 def with_ruled_tables(lines: list[Line], grids: Iterable[RuledGrid], above: Sequence[float]) -> list[Line]:
     """Return the lines of a page, each grid as one; a single row is a table only below the edges `above`."""
-    for grid in islice(grids, _MOST_GRIDS):
-        held, left, whole = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
+    for grid in islice(grids, _MAX_GRIDS):
+        cells, outside, merged = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
         for line in lines:
             for cell, piece in _pieces(line, grid):
                 if cell is None:
-                    left.append(piece)
+                    outside.append(piece)
                 else:
-                    left += [] if held else [whole]
-                    held.setdefault(cell, []).append(piece)
-        table = _ruled(held, grid) if held else None
+                    outside += [] if cells else [merged]
+                    cells.setdefault(cell, []).append(piece)
+        table = _ruled_table(cells, grid) if cells else None
         if table is not None and (table.rows or _are_same(above, grid.x)):
-            every = [line for found in held.values() for line in found]
-            whole.base, whole.size = max((line.base, line.size) for line in every)
-            whole.words = [word for line in every for word in line.words]
-            whole.table, whole.edges, lines = table, grid.x, left
+            every = [line for pieces in cells.values() for line in pieces]
+            merged.base, merged.size = max((line.base, line.size) for line in every)
+            merged.words = [word for line in every for word in line.words]
+            merged.table, merged.edges, lines = table, grid.x, outside
     return lines
 
 
@@ -85,7 +85,7 @@ def _pieces(line: Line, grid: RuledGrid) -> Iterator[tuple[Cell | None, Line]]:
         is_set = line.turn or line.table
         middle = line.base + line.size / 4  # halfway up the small letters
         cell = None if is_set else grid.cell_at((word.x0 + word.x1) / 2, middle)
-        spills = last is not None and word.x0 - piece.x1 <= _SPACE * line.size
+        spills = last is not None and word.x0 - piece.x1 <= _MAX_SPACE * line.size
         if piece.words and cell != last and not spills:
             yield last, piece
             piece = replace(line, words=[])
@@ -98,12 +98,12 @@ def join_tables(pages: Iterable[Sequence[Line]]) -> None:
     """Give the header of a table to its rows at the top of the next page."""
     for above, lines in pairwise([[], *pages]):
         if above and lines:
-            lines[0].table = _continued(above[-1], lines[0])
+            lines[0].table = _continued_table(above[-1], lines[0])
         for line in lines:
             line.table = line.table if line.table and line.table.rows else None
 
 
-def _continued(above: Line, line: Line) -> Table | None:
+def _continued_table(above: Line, line: Line) -> Table | None:
     """Return the table of a line, its first row below the header of the table `above` if it continues it."""
     first, table = above.table, line.table
     if not first or not table or table.header == first.header or len(table.header) != len(first.header):
@@ -119,32 +119,32 @@ def _are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
     return 0 < len(edges) == len(others) and all(abs(edge - other) <= NEAR for edge, other in pairs)
 
 
-def _ruled(held: Mapping[Cell, Sequence[Line]], grid: RuledGrid) -> Table | None:
+def _ruled_table(parts: Mapping[Cell, Sequence[Line]], grid: RuledGrid) -> Table | None:
     """Return the table of a grid; None if few of its cells hold text, or several texts, as in a chart."""
-    levels = {cell: _rows(lines) for cell, lines in held.items()}
+    levels = {cell: _rows(lines) for cell, lines in parts.items()}
     every = [[grid.cells[row, n] for n in range(len(grid.x) - 1)] for row in range(len(grid.y) - 1)]
-    rows = [cells for row, cells in enumerate(every) if any(one in held and one[0] == row for one in cells)]
-    filled = [[len(levels[cell]) for cell in {*cells} & held.keys()] for cells in rows]
-    if 2 * sum(len(row) > 1 and min(row) >= _LEAST_ROWS for row in filled) > len(rows) - 1:
+    rows = [cells for row, cells in enumerate(every) if any(one in parts and one[0] == row for one in cells)]
+    filled = [[len(levels[cell]) for cell in {*cells} & parts.keys()] for cells in rows]
+    if 2 * sum(len(row) > 1 and min(row) >= _MIN_ROWS for row in filled) > len(rows) - 1:
         return None
-    texts = {cell: _clean(" ".join(row.line.text for row in found)) for cell, found in levels.items()}
+    texts = {cell: _clean(" ".join(row.line.text for row in group)) for cell, group in levels.items()}
     title = list[str]()
     while rows and len({*rows[0]}) == 1:
         title.append(texts[rows.pop(0)[0]])
     columns = [column for column in zip(*rows, strict=True) if any(map(texts.get, column))]
-    kept = {cell for column in columns for cell in column}
-    torn = sum(any(len(row.runs) > 1 for row in found) for found in levels.values())
-    if len(held) < _FILLED * len({cell for cells in every for cell in cells}) or len(columns) < 2:
+    used = {cell for column in columns for cell in column}
+    torn = sum(any(len(row.runs) > 1 for row in group) for group in levels.values())
+    if len(parts) < _MIN_FILLED * len({cell for cells in every for cell in cells}) or len(columns) < 2:
         return None
-    if 4 * torn > len(held) or 2 * len(kept) < len(rows) * len(columns):
+    if 4 * torn > len(parts) or 2 * len(used) < len(rows) * len(columns):
         return None
     rows = [[*cells] for cells in zip(*columns, strict=True)]
-    told = [
+    values = [
         [texts.get(cell, "") if len({*row}) > 1 or not n else "" for n, cell in enumerate(row)]
         for row in rows
     ]
     heads = 1 + len([*takewhile(lambda row: len({*row}) < len(row), rows[:-2])])
-    table = _headed(told, heads)
+    table = _with_header(values, heads)
     return table and table.with_caption(": ".join(title))
 
 
@@ -159,8 +159,8 @@ def _rows(flow: Sequence[Line]) -> list[_Row]:
     rows = list[_Row]()
     for lines in level:
         words = sorted((word for line in lines for word in line.words), key=lambda word: word.x0)
-        whole = replace(lines[0], words=words)
-        rows.append(_Row(lines, whole, whole.runs()))
+        merged = replace(lines[0], words=words)
+        rows.append(_Row(lines, merged, merged.runs()))
     return rows
 
 
@@ -171,14 +171,14 @@ def _end(rows: Sequence[_Row], begin: int) -> int:
     last, second = begin, rows[begin].runs[1][0].x0
     for place in range(begin + 1, len(rows)):
         row, down = rows[place], rows[place - 1].line.base - rows[place].line.base
-        if row.line.table or down > _FAR * row.line.size or CAPTION.match(row.line.text):
+        if row.line.table or down > _MAX_ROW_GAP * row.line.size or CAPTION.match(row.line.text):
             break
         if len(row.runs) > 1:
             last, second = place, min(second, row.runs[1][0].x0)
         elif row.line.words[0].x0 >= second - 1 and down <= LEADING * row.line.size:
             last = place
-        elif place - last > _BETWEEN or (
-            row.line.words[-1].x1 > second and len(row.line.words) > _MOST_WORDS
+        elif place - last > _MAX_BETWEEN or (
+            row.line.words[-1].x1 > second and len(row.line.words) > _MAX_SPAN_WORDS
         ):
             break
     return last + 1
@@ -196,14 +196,14 @@ def _table(rows: Sequence[_Row]) -> Table | None:
     if 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in grid) >= len(grid):
         return None
     words = [[len(cell.split()) for cell in column if cell] for column in zip(*grid, strict=True)]
-    if min(median(column) for column in words if column) > _FEW_WORDS:
+    if min(median(column) for column in words if column) > _MAX_CELL_WORDS:
         return None
-    return _headed(_unwrapped(grid))
+    return _with_header(_unwrap(grid))
 
 
 def _edges(rows: Sequence[_Row]) -> list[float]:
     """Return where columns meet: white space through nearly all rows that separates cells in many of them."""
-    if len(rows) < _LEAST_ROWS or any(row.line.x1 - row.line.x0 > _WIDEST for row in rows):
+    if len(rows) < _MIN_ROWS or any(row.line.x1 - row.line.x0 > _MAX_WIDTH for row in rows):
         return []
     letters, gaps = Counter[int](), Counter[int]()
     for row in rows:
@@ -212,12 +212,12 @@ def _edges(rows: Sequence[_Row]) -> list[float]:
         for before, after in pairwise(row.runs):
             gaps.update(range(int(before[-1].x1), int(after[0].x0)))
     edges = list[float]()
-    least = _WHITE * median(row.line.size for row in rows)
-    few = max(_CROSSING * len(rows), len(rows) > _LEAST_ROWS)
+    width = _MIN_COLUMN_GAP * median(row.line.size for row in rows)
+    few = max(_MAX_CROSSING * len(rows), len(rows) > _MIN_ROWS)
     across = range(min(letters), max(letters) + 1)
     for is_white, places in groupby(across, key=lambda place: letters[place] <= few):
         band = list(places)
-        if is_white and len(band) >= least and max(gaps[place] for place in band) >= _PARTED * len(rows):
+        if is_white and len(band) >= width and max(gaps[place] for place in band) >= _MIN_PARTED * len(rows):
             fewest = min(letters[place] for place in band)
             edges.append(median(place for place in band if letters[place] == fewest))
     return edges
@@ -233,31 +233,31 @@ def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
 
 def _clean(cell: str) -> str:
     """Clean a cell: no spaces between a figure and its sign, and no footnote mark after a figure."""
-    cell = _BLANK.sub("", cell.replace(f"{SOFT} ", ""))
-    return _MARKED.sub("", cell) if _DIGIT.search(cell) else cell
+    cell = _SIGN_SPACE.sub("", cell.replace(f"{SOFT} ", ""))
+    return _FOOTNOTE_MARK.sub("", cell) if _DIGIT.search(cell) else cell
 
 
-def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
+def _unwrap(grid: Sequence[list[str]]) -> list[list[str]]:
     """Return the rows; text that continues on the next line, in half of the columns at most, is one cell."""
-    kept = list[list[str]]()
+    rows = list[list[str]]()
     for cells in grid:
         filled = [place for place, cell in enumerate(cells) if cell]
         begins = filled == [0] and not cells[0][0].islower()
-        goes_on = kept and not any(kept[-1][1:]) and cells[0][:1].islower()
-        if goes_on or (kept and 2 * len(filled) <= len(cells) and not begins):
-            both = zip(kept[-1], cells, strict=True)
-            kept[-1] = [f"{above} {cell}".strip().replace(f"{SOFT} ", "") for above, cell in both]
+        goes_on = rows and not any(rows[-1][1:]) and cells[0][:1].islower()
+        if goes_on or (rows and 2 * len(filled) <= len(cells) and not begins):
+            both = zip(rows[-1], cells, strict=True)
+            rows[-1] = [f"{above} {cell}".strip().replace(f"{SOFT} ", "") for above, cell in both]
         else:
-            kept.append(cells)
-    return kept
+            rows.append(cells)
+    return rows
 
 
-def _headed(grid: Sequence[list[str]], heads: int = 0) -> Table | None:
+def _with_header(grid: Sequence[list[str]], heads: int = 0) -> Table | None:
     """Return the table with `heads` header rows, by default up to three above the first row with figures."""
     if not heads:
         figures = [place for place, cells in enumerate(grid) if any(map(_DIGIT.search, cells[1:]))]
         heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1
-        if len(grid) < max(_LEAST_ROWS, heads + 1):
+        if len(grid) < max(_MIN_ROWS, heads + 1):
             return None
     heads = max(heads, header_rows(grid))
     rows = (joined_header(grid[:heads]), *grid[heads:])

@@ -33,7 +33,7 @@ SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt",
 """Suffixes of the files that are read; the first bytes decide the kind of a file if they can."""
 
 _log = logging.getLogger("chameleon")
-_CACHE, _MAX_CACHE_BYTES = "~/.cache/chameleon/documents", 200_000_000
+_CACHE_FOLDER, _MAX_CACHE_BYTES = "~/.cache/chameleon/documents", 200_000_000
 READERS = 3
 """Increase this whenever a reader returns different tables or passages: files are then read again."""
 _PAGE = re.compile(
@@ -42,10 +42,10 @@ _PAGE = re.compile(
 _ZIPPED: tuple[Kind, ...] = ("docx", "pptx", "odt", "odp", "epub")
 _BY_SUFFIX: dict[str, Kind] = {".pdf": "pdf", **dict.fromkeys(PICTURES, "picture")}
 _BY_SUFFIX |= {f".{kind}": kind for kind in _ZIPPED}
-_AS_PDF = "Save it as PDF, .docx or text, and give that."
-_NOT_READ = {
-    "rtf": _AS_PDF,
-    "ole": _AS_PDF,
+_PDF_HINT = "Save it as PDF, .docx or text, and give that."
+_UNREAD_HINTS = {
+    "rtf": _PDF_HINT,
+    "ole": _PDF_HINT,
     "postscript": "Convert it to PDF, and give that.",
     "gzip": "Unpack it first.",
     "zip": "Unpack it, and give one file of it.",
@@ -57,13 +57,13 @@ def kind_of(data: bytes, name: str) -> Kind:
     """Return what kind a file is, by its first bytes, else its name. Raises `InputError` for other kinds."""
     kind, suffix = kind_of_bytes(data), Path(name).suffix.lower()
     by_name, is_zipped = _BY_SUFFIX.get(suffix, ""), data.startswith(b"PK\x03\x04")
-    for known in _BY_SUFFIX.values():
-        if known == kind or (known == by_name and (is_zipped or known not in _ZIPPED)):
-            return known
+    for candidate in _BY_SUFFIX.values():
+        if candidate == kind or (candidate == by_name and (is_zipped or candidate not in _ZIPPED)):
+            return candidate
     if kind == "workbook":
         raise InputError("is a workbook, not a document", where=name, hint="Give a workbook as a table.")
-    if kind in _NOT_READ:
-        raise InputError(f"is {NAMES[kind]}, which is not supported", where=name, hint=_NOT_READ[kind])
+    if kind in _UNREAD_HINTS:
+        raise InputError(f"is {NAMES[kind]}, which is not supported", where=name, hint=_UNREAD_HINTS[kind])
     if by_name in _ZIPPED:
         raise InputError(f"is not a {suffix} file, despite its name", where=name, hint="Save it again.")
     start = data[:1024].removeprefix(b"\xef\xbb\xbf")
@@ -98,9 +98,9 @@ def parts_of(data: bytes, name: str) -> Iterator[DocumentPart]:
 
 def read_passages(data: bytes, name: str) -> list[Passage]:
     """Return the passages of a file. Raises `InputError` if it has no text or cannot be read."""
-    if not (found := found_passages(data, name)):
+    if not (passages := found_passages(data, name)):
         raise InputError("the document has no text", where=name, hint="It has nothing to answer from.")
-    return found
+    return passages
 
 
 def found_passages(data: bytes, name: str) -> list[Passage]:
@@ -112,11 +112,11 @@ def found_passages(data: bytes, name: str) -> list[Passage]:
             return passages_of(parts_of(data, name), name)
         from chameleon.sandbox.bounded import called
 
-        told = called(passages_as_json, name, name=name, data=data)
-        return [passage_from_json(each) for each in told]
+        items = called(passages_as_json, name, name=name, data=data)
+        return [passage_from_json(each) for each in items]
 
-    found = cached(data, kind, read)
-    return [{**passage, "file": Path(name).name} for passage in found]
+    passages = cached(data, kind, read)
+    return [{**passage, "file": Path(name).name} for passage in passages]
 
 
 def passages_as_json(data: bytes, name: str) -> Iterator[dict[str, Any]]:
@@ -126,10 +126,10 @@ def passages_as_json(data: bytes, name: str) -> Iterator[dict[str, Any]]:
 
 def text_passages(text: str, name: str) -> list[Passage]:
     """Return the passages of a Markdown or plain text. Raises `InputError`."""
-    found = [{**passage, "file": Path(name).name} for passage in passages_of(text_parts(text), name)]
-    if not found:
+    passages = [{**passage, "file": Path(name).name} for passage in passages_of(text_parts(text), name)]
+    if not passages:
         raise InputError("the text is empty", where=name, hint="It has nothing to answer from.")
-    return found
+    return passages
 
 
 def text_inputs(data: bytes, name: str) -> dict[str, Any]:
@@ -138,8 +138,8 @@ def text_inputs(data: bytes, name: str) -> dict[str, Any]:
     Raises `InputError`, or `MissingPackage` if a document needs one.
     """
     is_text = kind_of(data, name) == "text"
-    if len(data) > (most := MAX_TEXT_BYTES if is_text else MAX_BYTES):
-        what = f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes"
+    if len(data) > (limit := MAX_TEXT_BYTES if is_text else MAX_BYTES):
+        what = f"the {'text' if is_text else 'document'} has more than the limit of {limit:,} bytes"
         raise InputError(what, where=name, hint="Give the part that the question is about.")
     if is_text and not is_document(text := decoded_text(data, name)):
         return {"text": text}
@@ -187,7 +187,7 @@ def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[P
     if place.lower() == "off":
         return read()
     try:
-        folder = Path(place or _CACHE).expanduser()
+        folder = Path(place or _CACHE_FOLDER).expanduser()
     except RuntimeError:  # no home directory
         return read()
     entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{READERS}.json"

@@ -53,13 +53,13 @@ def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: st
     except MissingPackage as problem:
         what = "its pages are images, and no OCR engine is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
-    found, end = dict[int, DocumentPart](), time.monotonic() + _SECONDS
+    parts, end = dict[int, DocumentPart](), time.monotonic() + _SECONDS
     for number in numbers:
         going_on()
         if time.monotonic() > end:
-            found[number] = unread_page(number + 1, "there are too many of them")
+            parts[number] = unread_page(number + 1, "there are too many of them")
             continue
         image = picture(number)
         going_on(_PAGE_SECONDS)
-        found[number] = DocumentPart(text_of(read_lines(engine, image)), page=number + 1)
-    return found
+        parts[number] = DocumentPart(text_of(read_lines(engine, image)), page=number + 1)
+    return parts

@@ -30,7 +30,7 @@ _TAB_SEPARATED = (".tsv", ".tagged")
 _SHEETS = (".csv", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ENDINGS = (".jsonl", ".json", *_TAB_SEPARATED, *_SHEETS)
 _TABLE_ENDINGS = (".csv", ".tsv", ".json")
-_MOST_NAMED = 8
+_MAX_NAMES = 8
 OWN = "questions"
 """The benchmark for your own questions, tried when no other one matches."""
 _log = logging.getLogger("chameleon")
@@ -54,30 +54,30 @@ def full_name(benchmark: Benchmark) -> str:
 
 def recognised(path: Path) -> Benchmark:
     """Recognize the shipped benchmark from the first rows. Raises `InputError` if none or several match."""
-    known = [find_benchmark(name) for name in shipped("benchmarks") if name != OWN]
-    keys = sorted({each.id_key for each in known})
+    benchmarks = [find_benchmark(name) for name in shipped("benchmarks") if name != OWN]
+    keys = sorted({each.id_key for each in benchmarks})
     rows = {key: list(islice(DataFile(path, key, keeps_bad=True), 20)) for key in keys}
-    first = {key: [row for row in found if FAULT not in row] for key, found in rows.items()}
-    found = [each for each in known if _looks_like(each, first[each.id_key], path)]
+    first = {key: [row for row in each if FAULT not in row] for key, each in rows.items()}
+    matches = [each for each in benchmarks if _looks_like(each, first[each.id_key], path)]
     own = find_benchmark(OWN)
-    bad = [row for row in rows[own.id_key] if FAULT in row]
-    if not found and _looks_like(own, first[own.id_key], path):
+    bad_rows = [row for row in rows[own.id_key] if FAULT in row]
+    if not matches and _looks_like(own, first[own.id_key], path):
         return own
-    if bad:
-        raise InputError(bad[0][FAULT], where=f"{path}, line {bad[0]['line']}")
-    if len(found) != 1:
-        names = " or ".join(benchmark.name for benchmark in found)
-        reason = f"may be of {names}" if found else "is not of a benchmark that is known here"
-        seen = ", ".join(name for name in chain(*first[own.id_key][:1]) if name not in ("line", FAULT))
-        hint = f"Questions of your own need the columns question and answer; it has {one_line(seen, 200)}. "
+    if bad_rows:
+        raise InputError(bad_rows[0][FAULT], where=f"{path}, line {bad_rows[0]['line']}")
+    if len(matches) != 1:
+        names = " or ".join(benchmark.name for benchmark in matches)
+        reason = f"may be of {names}" if matches else "is not of a benchmark that is known here"
+        head = ", ".join(name for name in chain(*first[own.id_key][:1]) if name not in ("line", FAULT))
+        hint = f"Questions of your own need the columns question and answer; it has {one_line(head, 200)}. "
         hint += "Else name the benchmark; `chameleon list benchmarks` shows all."
         raise InputError(f"the data {reason}", where=str(path), hint=hint)
-    return found[0]
+    return matches[0]
 
 
-def _looks_like(benchmark: Benchmark, found: list[Row], path: Path) -> bool:
+def _looks_like(benchmark: Benchmark, data: list[Row], path: Path) -> bool:
     try:
-        rows = list(islice(benchmark.rows(found, path), 20))
+        rows = list(islice(benchmark.rows(data, path), 20))
     except InputError:  # rows of some other benchmark
         return False
     return bool(rows) and all(map(benchmark.recognises, rows))
@@ -109,14 +109,14 @@ class DataFile:
                 name = table.relative_to(self.path).as_posix()
                 digest.update(f"{name} {DataFile(table).sha256}\n".encode())
             return digest.hexdigest()
-        with readable(self.path), self._opened() as file:
+        with readable(self.path), self._open() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Row]:
         if self.path.name.lower().endswith(_SHEETS) and self.path.is_file():
             yield from self._sheet()
             return
-        with readable(self.path), self._opened() as file:
+        with readable(self.path), self._open() as file:
             lines = _lines_of(file)
             if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
                 yield from self._tab_separated(lines)
@@ -136,24 +136,24 @@ class DataFile:
             what = f"this is neither JSON nor JSON lines: {problem}"
             raise InputError(what, where=str(self.path)) from problem
         del text
-        yield from self._whole(data)
+        yield from self._json_rows(data)
 
-    def _opened(self) -> IO[bytes]:
+    def _open(self) -> IO[bytes]:
         if not self.path.is_file():
             if not self.path.is_dir():
                 what = "is not a regular file" if self.path.exists() else "there is no such file"
-                beside = self.path.parent.iterdir() if self.path.parent.is_dir() else ()
-                hint = nearest(self.path.name, [each.name for each in beside])
+                siblings = self.path.parent.iterdir() if self.path.parent.is_dir() else ()
+                hint = nearest(self.path.name, [each.name for each in siblings])
                 raise InputError(what, where=str(self.path), hint=hint)
-            inside = (file.name for file in self.path.iterdir() if file.is_file())
-            data = [name for name in inside if name.removesuffix(".gz").endswith(_ENDINGS)]
+            file_names = (file.name for file in self.path.iterdir() if file.is_file())
+            data = [name for name in file_names if name.removesuffix(".gz").endswith(_ENDINGS)]
             data = sorted(name for name in data if name.partition(".")[0] != "tables")
-            names = ", ".join(data[:_MOST_NAMED])
+            names = ", ".join(data[:_MAX_NAMES])
             hint = f"Name a file in it: {names}." if names else ""
             raise InputError("this is a folder", where=str(self.path), hint=hint)
         with self.path.open("rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
-        return cast(IO[bytes], gzip.open(self.path)) if zipped else self.path.open("rb")
+            is_gzip = file.read(2) == b"\x1f\x8b"
+        return cast(IO[bytes], gzip.open(self.path)) if is_gzip else self.path.open("rb")
 
     def _lines(self, lines: Iterable[bytes]) -> Iterator[Row]:
         for number, line in enumerate(lines, 1):
@@ -198,8 +198,8 @@ class DataFile:
             records = delimited_records(text, delimiter_of(text), origin)
         filled = ((line, cells) for line, cells in records if any(cells))
         _, names = next(filled, (0, ()))
-        if twice := [name for name, count in Counter(filter(None, names)).items() if count > 1]:
-            raise InputError(f"the column {twice[0]} occurs twice", where=str(self.path))
+        if duplicates := [name for name, count in Counter(filter(None, names)).items() if count > 1]:
+            raise InputError(f"the column {duplicates[0]} occurs twice", where=str(self.path))
         line = 0
         for line, cells in filled:
             row = {**dict(zip_longest(names, cells[: len(names)], fillvalue="")), "line": line}
@@ -212,7 +212,7 @@ class DataFile:
         if not line:
             raise InputError("there are no rows below the header", where=str(self.path))
 
-    def _whole(self, data: Any) -> Iterator[Row]:
+    def _json_rows(self, data: Any) -> Iterator[Row]:
         if isinstance(data, dict) and (self.one_is_a_row or self.id_key in data or "id" in data):
             data = [data]
         if isinstance(data, dict):
@@ -246,11 +246,11 @@ def read_problems(
             by_id = benchmark.tables_in(place)
         else:
             by_id = {str(row.get("table_id")): row for row in DataFile(place, "table_id")}
-    seen = set[str]()
+    ids = set[str]()
     for number, row in enumerate(benchmark.rows(data, data.path), 1):
         try:
             problem = benchmark.problem(row, by_id)
-            if problem.id in seen:
+            if problem.id in ids:
                 raise InputError(f"the id {problem.id} occurs twice")
         except ChameleonError as error:
             where = f"{data.path}, {benchmark.place_of(row, number)}"
@@ -260,11 +260,11 @@ def read_problems(
                 raise failure from error
             on_skip(failure)
             continue
-        seen.add(problem.id)
+        ids.add(problem.id)
         picture = _picture(problem.id, benchmark.picture_named(row), benchmark, data.path.parent)
         if picture is not None:
-            given = {benchmark.picture_key: str(picture)} if benchmark.picture_key else {}
-            problem = replace(problem, picture=picture, input={**problem.input, **given})
+            extra = {benchmark.picture_key: str(picture)} if benchmark.picture_key else {}
+            problem = replace(problem, picture=picture, input={**problem.input, **extra})
         yield problem
 
 
@@ -280,14 +280,14 @@ def beside(file: Path, *places: str) -> Path | None:
     return next((place.resolve() for name in places if (place := file.parent / name).exists()), None)
 
 
-def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | None:
+def _picture(id: str, file_name: str, benchmark: Benchmark, home: Path) -> Path | None:
     """Find the picture of a problem: the file that its row names, else `ID.png` or `ID/image.png`.
 
     Rows are untrusted: neither a name nor an id may lead out of the data's folder.
     """
     paths = []
-    if named and not Path(named).anchor and ".." not in Path(named).parts:
-        paths.append(home / named)
+    if file_name and not Path(file_name).anchor and ".." not in Path(file_name).parts:
+        paths.append(home / file_name)
     if Path(id).name == id:
         places = (home / folder for folder in benchmark.picture_folders)
         paths += [place / name for place in places for name in (f"{id}.png", f"{id}/image.png")]
@@ -317,5 +317,5 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as problem:
-        said = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(f"the file cannot be read: {said}", where=str(path)) from problem
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise InputError(f"the file cannot be read: {reason}", where=str(path)) from problem

@@ -28,9 +28,9 @@ _CONCERNS_ALL = frozenset(
     {"AuthFailed", "NoModel", "ParameterRefused", "ScriptExhausted"}
     | {"MachineError", "SandboxUnavailable", "StoreError"}
 )
-# A server is down, or a quota is used up: after `_MOST_IN_A_ROW` of these no more calls are made.
+# A server is down, or a quota is used up: after `_MAX_FAILURES_IN_A_ROW` of these no more calls are made.
 _MODEL_FAILURES = frozenset({"EmptyReply", "ModelError", "RateLimited", "Unreachable"})
-_MOST_IN_A_ROW = 20
+_MAX_FAILURES_IN_A_ROW = 20
 _GRACE_S = 10.0
 
 _log = logging.getLogger("chameleon")
@@ -50,8 +50,8 @@ def with_history(problem: Problem, turns: Sequence[Turn]) -> Problem:
 
 def taken_by(inventory: Inventory, problem: Problem) -> dict[str, Any]:
     """Return the part of a problem's input that an inventory takes."""
-    taken = inventory.input_types
-    return {key: value for key, value in problem.input.items() if not taken or key in taken}
+    keys = inventory.input_types
+    return {key: value for key, value in problem.input.items() if not keys or key in keys}
 
 
 class Evaluation:
@@ -107,28 +107,28 @@ class Evaluation:
         every call. After Ctrl-C, running steps have ten seconds to end before its exception is raised here;
         finished results are kept.
         """
-        waiting = in_turn(problems)
+        queue = in_turn(problems)
         # No `join`: CPython 3.11 and 3.12 regard a thread as ended after Ctrl-C interrupts its join.
         all_ended: list[threading.Event] = []
         try:
             for _ in range(self.workers):  # Ctrl-C may come while they start
                 all_ended.append(threading.Event())
-                threading.Thread(target=self._work, args=(waiting, all_ended[-1]), daemon=True).start()
+                threading.Thread(target=self._work, args=(queue, all_ended[-1]), daemon=True).start()
             for ended in all_ended:
                 ended.wait()
         except BaseException:  # the command line has a separate exception for Ctrl-C
             self.stop()
             _log.warning("stops: running steps have up to %.0f seconds to end; Ctrl-C ends at once", _GRACE_S)
-            until = time.monotonic() + _GRACE_S
+            deadline = time.monotonic() + _GRACE_S
             for ended in all_ended:
-                ended.wait(max(until - time.monotonic(), 0))
+                ended.wait(max(deadline - time.monotonic(), 0))
             raise
         if self._problem is not None:
             raise self._problem
 
-    def _work(self, waiting: Iterator[Sequence[Problem]], ended: threading.Event) -> None:
+    def _work(self, queue: Iterator[Sequence[Problem]], ended: threading.Event) -> None:
         try:
-            while (questions := self._next(waiting)) is not None:
+            while (questions := self._next(queue)) is not None:
                 self._ask(questions)
         except BaseException as problem:  # raised by the waiting thread
             self._problem = self._problem or problem
@@ -136,9 +136,9 @@ class Evaluation:
         finally:
             ended.set()
 
-    def _next(self, waiting: Iterator[Sequence[Problem]]) -> Sequence[Problem] | None:
+    def _next(self, queue: Iterator[Sequence[Problem]]) -> Sequence[Problem] | None:
         with self._handing_out:
-            for questions in waiting:
+            for questions in queue:
                 if self._stop.is_set():
                     return None
                 if self.run_dir is None or any(each.id not in self.run_dir.done for each in questions):
@@ -186,16 +186,16 @@ class Evaluation:
         found: Any = to_json(dict(self.benchmark.found(state))) if answered else {}
         try:
             prediction = self.scorer.from_run(to_json(state.answer), found, problem) if answered else None
-            judged = self.scorer.judged(prediction, problem, answered=answered)
-            if problem.to_decline and judged.correct is not None:
-                judged = Judgement(state.ended is not None and state.ended.reason == "declined")
+            judgement = self.scorer.judged(prediction, problem, answered=answered)
+            if problem.to_decline and judgement.correct is not None:
+                judgement = Judgement(state.ended is not None and state.ended.reason == "declined")
         except Exception as why:  # whatever your scorer raises
             if isinstance(why, ChameleonError) and not isinstance(why, NoSuchKey):
                 raise
             what = f"{type(why).__name__}: {why}{raised_at(why)}"
             what = f"its scorer cannot judge {state.answer!r:.200}: {what}"
             raise InputError(what, where=f"problem {problem.id}") from why
-        result = Result.of(problem, state, judged, self.benchmark.run_columns(state), found)
+        result = Result.of(problem, state, judgement, self.benchmark.run_columns(state), found)
         dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
         return replace(result, usage=result.usage + dropped) if dropped else result
 
@@ -204,7 +204,7 @@ class Evaluation:
         self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _MODEL_FAILURES else 0
         self._lost_in_a_row = self._lost_in_a_row + 1 if kind == "Unreachable" else 0
         failed, is_down = self._failed_in_a_row, self._lost_in_a_row >= self.workers
-        if error is not None and (is_down or failed >= max(_MOST_IN_A_ROW, 2 * self.workers)):
+        if error is not None and (is_down or failed >= max(_MAX_FAILURES_IN_A_ROW, 2 * self.workers)):
             raise Stopped(
                 f"{failed} problem{'s in a row' if failed > 1 else ''} failed, the last with: {error.advice}",
                 where=error.where,
@@ -214,9 +214,9 @@ class Evaluation:
 
     def _state(self, problem: Problem) -> State:
         """Run to the end, or until stopped, from the last kept event; return the state."""
-        given = taken_by(self.executor.inventory, problem)
+        inputs = taken_by(self.executor.inventory, problem)
         try:
-            checked = self.executor.inventory.check_input(given)
+            checked = self.executor.inventory.check_input(inputs)
         except InputError as error:
             return State(ended=RunEnded("failed", Failure.of(error)))
         before = self.run_dir.unfinished(problem.id) if self.run_dir else ()
@@ -229,7 +229,7 @@ class Evaluation:
             self.on_event(problem, event)
         if state.ended is not None:
             return state
-        for event, after in self.executor.states(given, before, stop=self._stop):
+        for event, after in self.executor.states(inputs, before, stop=self._stop):
             state = after
             if self.run_dir is not None:
                 self.run_dir.append(problem.id, event)

@@ -74,23 +74,23 @@ def exhibits_of(
     The chains of the run `chains_of` are used for all; `labels` are counts of answers by run name. Raises
     `InputError` for a run that shares no problem with `chains_of`.
     """
-    printed = {figure.get("kind") for figure in published.values()}
-    alone = [("", {"kind": kind}) for kind in KINDS if kind not in printed]
-    for source, figure in [*published.items(), *alone]:
+    kinds = {figure.get("kind") for figure in published.values()}
+    unpublished = [("", {"kind": kind}) for kind in KINDS if kind not in kinds]
+    for source, figure in [*published.items(), *unpublished]:
         kind, is_asked = figure.get("kind", ""), bool(source)
         about, chart = KINDS.get(kind, ("", ""))
         title = figure.get("about", about) + (f" ({source})" if source else "")
-        ours = {run.name: _numbers(kind, run, chains_of) for run in runs}
+        numbers = {run.name: _numbers(kind, run, chains_of) for run in runs}
         if kind == "changes":
-            ours = _changes(runs)
+            numbers = _changes(runs)
         elif kind == "labels" and labels:
             is_asked, counts = True, {run.name: labels[run.name] for run in runs}
-            for name, given in counts.items():
-                shares = {label: 100 * n / sum(given.values()) for label, n in given.items()}
-                ours |= {name: given, f"{name}, % of labels": shares}
+            for name, by_label in counts.items():
+                shares = {label: 100 * n / sum(by_label.values()) for label, n in by_label.items()}
+                numbers |= {name: by_label, f"{name}, % of labels": shares}
         elif chains_of is not None and "chain" in kind:
             title, is_asked = f"{title}, by the chains of {chains_of.name}", True
-        systems = [Series(name, False, values) for name, values in ours.items() if values]
+        systems = [Series(name, False, values) for name, values in numbers.items() if values]
         systems += [Series(name, True, values) for name, values in figure.get("systems", {}).items()]
         if systems:
             yield Exhibit(title, systems, kind, chart, is_asked)
@@ -123,25 +123,25 @@ def _by_chain(run: Run, chains_of: Run | None) -> Mapping[str, Count]:
     if chains_of is None:
         return {name: each for name, each in run.tally.columns.items() if name.startswith(CHAIN) and each.n}
     own = ((each.id, name) for each in chains_of.results for name in each.columns if name.startswith(CHAIN))
-    lengths, found = dict(own), dict[str, Count]()
+    lengths, counts = dict(own), dict[str, Count]()
     for result in run.pick(lengths) if run.benchmark.name == chains_of.benchmark.name else ():
-        found.setdefault(lengths[result.id], Count()).add(result)
-    if not found:
+        counts.setdefault(lengths[result.id], Count()).add(result)
+    if not counts:
         what = f"none of its problems has a chain in {chains_of.name}"
         raise InputError(what, where=str(run.path), hint="Name runs over the same problems.")
-    return dict(sorted(found.items()))
+    return dict(sorted(counts.items()))
 
 
 def _changes(runs: Sequence[Run]) -> dict[str, Numbers]:
     """Return the points by which runs without modules differ from the first full run on the same problems."""
-    found = dict[str, Numbers]()
+    changes = dict[str, Numbers]()
     right = {run.name: {id: verdict == "right" for id, (_, verdict) in run.index.items()} for run in runs}
     for run in (each for each in runs if each.settings.get("without") and not each.tally.graded):
         same = [run.settings.get(key) for key in ("data", "model")]
-        for whole in (each for each in runs if not each.settings.get("without")):
-            points, _ = difference(right[run.name], right[whole.name])
-            if points is not None and [whole.settings.get(key) for key in ("data", "model")] == same:
-                name, left_out = f"to {whole.name}", ", ".join(map(str, run.settings["without"]))
-                found[name] = {**found.get(name, {}), left_out: 100 * points}
+        for full_run in (each for each in runs if not each.settings.get("without")):
+            points, _ = difference(right[run.name], right[full_run.name])
+            if points is not None and [full_run.settings.get(key) for key in ("data", "model")] == same:
+                name, left_out = f"to {full_run.name}", ", ".join(map(str, run.settings["without"]))
+                changes[name] = {**changes.get(name, {}), left_out: 100 * points}
                 break
-    return found
+    return changes

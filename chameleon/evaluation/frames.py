@@ -13,7 +13,7 @@ from chameleon.evaluation.kept_events import EventReader
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import SETTINGS
 
-_HELD = ("id", "answer", "gold", "correct", "declined", "failed")
+_FIELDS = ("id", "answer", "gold", "correct", "declined", "failed")
 _COUNTS = ("calls", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _COLUMNS = (
     *("run", "id", "question", "answer", "gold", "verdict", "correct", "declined", "failed", "error"),
@@ -51,7 +51,7 @@ def _rows(run: Run) -> Iterator[dict[str, Any]]:
     events = EventReader(run.path)
     for result in run.results:
         row: dict[str, Any] = {
-            **{name: getattr(result, name) for name in _HELD},
+            **{name: getattr(result, name) for name in _FIELDS},
             "run": run.name,
             "question": events.input_of(result).get("question"),
             "verdict": result.verdict,

@@ -83,7 +83,7 @@ class Arm:
     def of(cls, spec: GridSpec, name: str, source: Source, below: Source) -> Arm:
         """Make the arm with this name, a part of the grid's `source`, on top of the common part."""
         own = source.below("arms", name)
-        merged = _over(below, own)
+        merged = _extend(below, own)
         merged.data["name"] = f"{spec.name}_{name}"
         variant = spec.arms[name] or ArmSpec()
         try:
@@ -97,8 +97,8 @@ class Arm:
             what = f"the arm {name}: {problem.what}"
             raise InventoryError(what, where=problem.where or source.file, hint=problem.hint) from problem
         data = Path(*source.folders[:1], variant.data) if variant.data else None
-        known = (variant.model, data, variant.published, variant.benchmark)
-        return cls(name, variant.about, inventory, tuple(_changes(own.data)), *known)
+        fields = (variant.model, data, variant.published, variant.benchmark)
+        return cls(name, variant.about, inventory, tuple(_changes(own.data)), *fields)
 
     def printed(self, benchmark: Benchmark) -> dict[str, Any]:
         """Return the published figure of this arm, in percent or points; empty without one."""
@@ -144,11 +144,11 @@ class Grid:
         arms: dict[str, Arm] = {}
         for each in inventories:
             inventory = Inventory.of(each)
-            named, changes = inventory.name, tuple[str, ...]()
-            if not (models or has_model) and (first := first_rung(named)):
+            base_name, changes = inventory.name, tuple[str, ...]()
+            if not (models or has_model) and (first := first_rung(base_name)):
                 inventory, changes = Inventory.load(first), (f"{first} alone, for there is no model",)
             for model in (models or ("",)) if inventory.needs_model else ("",):
-                first_name = " ".join(filter(None, (named, model if len(models) > 1 else "")))
+                first_name = " ".join(filter(None, (base_name, model if len(models) > 1 else "")))
                 same = sum(name == first_name or name.startswith(f"{first_name} (") for name in arms)
                 name = f"{first_name} ({same + 1})" if same else first_name
                 arms[name] = Arm(name, inventory.about, inventory, changes, model)
@@ -175,7 +175,7 @@ class Grid:
         for arm, variant in spec.arms.items():
             own = variant and variant.inventory and read_source(variant.inventory, home)
             below = own or base
-            below = _over(below, source.below("common")) if "common" in source.data else below
+            below = _extend(below, source.below("common")) if "common" in source.data else below
             arms[arm] = Arm.of(spec, arm, source, below)
         return cls(spec.name, spec.about, inventory or spec.inventory, arms)
 
@@ -195,7 +195,7 @@ def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
     return [name for name in plans[0] if name not in inventory.left_out]
 
 
-def _over(below: Source, own: Source) -> Source:
+def _extend(below: Source, own: Source) -> Source:
     not_of_it = {"without", *ArmSpec.__annotations__}
     data = {key: value for key, value in own.data.items() if key not in not_of_it}
     data = under_new_names(data, places := dict(own.places), own.file)
@@ -209,10 +209,10 @@ def _changes(data: Mapping[str, Any]) -> Iterator[str]:
     own = {k: v for k, v in data.items() if k not in ("about", "without", "modules", "published")}
     for name, value in {**(data.get("modules") or {}), **own}.items():
         if isinstance(value, Mapping) and value:
-            yield f"{name}: {', '.join(f'{key} {_said(item)}' for key, item in value.items())}"
+            yield f"{name}: {', '.join(f'{key} {_text_of(item)}' for key, item in value.items())}"
         else:
-            yield f"{name}: {'removed' if value is None else _said(value)}"
+            yield f"{name}: {'removed' if value is None else _text_of(value)}"
 
 
-def _said(value: Any) -> str:
+def _text_of(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

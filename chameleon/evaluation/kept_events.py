@@ -21,7 +21,7 @@ from chameleon.usage import Usage
 
 EVENTS, RECENT = "events.jsonl.gz", "recent.jsonl"
 BACK = "back"
-_AGAIN = "Take its problem out of results.jsonl to run it again, or give another folder for the results."
+_RERUN_HINT = "Take its problem out of results.jsonl to run it again, or give another folder for the results."
 _GZIP = 31  # for zlib: a gzip member
 _MAX_MEMBER_BYTES = 1 << 30  # a larger member is damaged, or a bomb
 
@@ -38,7 +38,7 @@ class RunLines:
     def of(cls, id: str, lines: Iterable[bytes], path: Path) -> RunLines:
         """Read the lines of a problem's run. Raises `LogError` for one that is not an event."""
         run = cls()
-        with _named(path, f"a line of problem {id} is not an event"):
+        with _read_errors(path, f"a line of problem {id} is not an event"):
             for line in lines:
                 run.add(line)
         return run
@@ -55,9 +55,9 @@ class RunLines:
             self.events.append(event)
         self.lines.append(line)
 
-    def _drop(self, kept: int) -> None:
-        self.dropped += usage_of(self.events[kept:])
-        del self.events[kept:]
+    def _drop(self, count: int) -> None:
+        self.dropped += usage_of(self.events[count:])
+        del self.events[count:]
 
 
 def usage_of(events: Iterable[Event]) -> Usage:
@@ -79,10 +79,10 @@ class EventReader:
         try:
             return self._packed(result)
         except LogError:
-            found = recent_lines(self._folder).get(result.id, [])
-            if not found and result.member < (self._folder / EVENTS).stat().st_size:
+            lines = recent_lines(self._folder).get(result.id, [])
+            if not lines and result.member < (self._folder / EVENTS).stat().st_size:
                 raise
-            return found
+            return lines
 
     def is_packed(self, result: Result) -> bool:
         """Return whether the problem has a member: in folders of earlier versions the last ones do not."""
@@ -92,11 +92,11 @@ class EventReader:
 
     def _packed(self, result: Result) -> list[bytes]:
         path, start = self._folder / EVENTS, result.member or 0
-        with _named(path, f"the member at byte {start:,} is damaged"):
-            found = _by_problem(read_member(path, start)[0], path)
-            if result.id not in found:
+        with _read_errors(path, f"the member at byte {start:,} is damaged"):
+            lines_by_id = _by_problem(read_member(path, start)[0], path)
+            if result.id not in lines_by_id:
                 raise LookupError(f"problem {result.id} is missing from it")
-            return found[result.id]
+            return lines_by_id[result.id]
 
     def events_of(self, result: Result) -> tuple[Event, ...]:
         """Return the events of a problem's run that count. Raises as `lines_of` does."""
@@ -137,18 +137,18 @@ def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str,
     Members are read from `start`, the offset of the last one with a result. Raises `LogError` with the
     damaged line.
     """
-    found = _by_problem(_lines_after(folder / EVENTS, start), folder / EVENTS)
-    found |= recent_lines(folder)
-    return {id: RunLines.of(id, each, folder) for id, each in found.items() if id not in done}
+    lines_by_id = _by_problem(_lines_after(folder / EVENTS, start), folder / EVENTS)
+    lines_by_id |= recent_lines(folder)
+    return {id: RunLines.of(id, each, folder) for id, each in lines_by_id.items() if id not in done}
 
 
 def _by_problem(lines: Iterable[bytes], path: Path) -> dict[str, list[bytes]]:
     """Return lines by their problem. Raises `LogError` with the line that belongs to none."""
-    found: dict[str, list[bytes]] = {}
+    lines_by_id: dict[str, list[bytes]] = {}
     for number, line in enumerate(lines, 1):
-        with _named(path, f"line {number} is not an event"):
-            found.setdefault(str(read_line(line)["id"]), []).append(line)
-    return found
+        with _read_errors(path, f"line {number} is not an event"):
+            lines_by_id.setdefault(str(read_line(line)["id"]), []).append(line)
+    return lines_by_id
 
 
 def _lines_after(path: Path, start: int) -> Iterator[bytes]:
@@ -167,11 +167,11 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 
 @contextmanager
-def _named(path: Path, what: str) -> Iterator[None]:
+def _read_errors(path: Path, what: str) -> Iterator[None]:
     """Raise an error that names this part of the file for anything that keeps it from being read."""
     try:
         yield
     except OSError as problem:
         raise InputError(f"the events cannot be read: {problem.strerror}", where=str(path)) from problem
     except (AttributeError, EOFError, LookupError, TypeError, ValueError, LogError, zlib.error) as problem:
-        raise LogError(f"{what} ({problem})", where=str(path), hint=_AGAIN) from problem
+        raise LogError(f"{what} ({problem})", where=str(path), hint=_RERUN_HINT) from problem

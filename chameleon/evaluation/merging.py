@@ -37,32 +37,32 @@ def merge(parts: Sequence[Path], out: Path) -> None:
     settings = _common(settings_by_folder)
     if out.is_symlink() or (out.exists() and not (out.is_dir() and not any(out.iterdir()))):
         raise InputError("the folder already exists", where=str(out), hint="Name a new folder.")
-    seen = set[str]()
+    ids = set[str]()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as locked:
             place = locked.enter_context(tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent))
-            with RunDir(Path(place, "whole"), settings) as whole:
+            with RunDir(Path(place, "whole"), settings) as target:
                 for path in settings_by_folder:
                     file = LineFile(path / RESULTS, "results", "Merge when that part has ended.")
                     locked.callback(file.close)  # until the merged folder is in place
-                    _copy(path, whole, seen)
+                    _copy(path, target, ids)
             if out.exists():
                 out.rmdir()
-            whole.path.rename(out)
+            target.path.rename(out)
     except OSError as problem:
         raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
 
 
-def _copy(part: Path, whole: RunDir, seen: set[str]) -> None:
-    """Copy a part's contents to the whole; adds the ids of problems with a result to `seen`."""
+def _copy(part: Path, target: RunDir, ids: set[str]) -> None:
+    """Copy a part's contents to the target; adds the ids of problems with a result to `ids`."""
     events, start = EventReader(part), 0
-    for result in read_results(whole_lines(part / RESULTS), part / RESULTS, seen):
-        whole.take_over(result.id, events.lines_of(result))
-        whole.finish(result)
+    for result in read_results(whole_lines(part / RESULTS), part / RESULTS, ids):
+        target.take_over(result.id, events.lines_of(result))
+        target.finish(result)
         start = max(start, result.member or 0)
-    for id, run in unfinished_runs(part, start, seen).items():
-        whole.take_over(id, run.lines)
+    for id, run in unfinished_runs(part, start, ids).items():
+        target.take_over(id, run.lines)
 
 
 def _settings_of(parts: Sequence[Path]) -> dict[Path, Mapping[str, Any]]:
@@ -96,5 +96,5 @@ def _common(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
             raise LogError(f"the part was made with other settings: {differs}", where=str(path), hint=hint)
     counts = [each.get(PROBLEMS) for each in parts.values()]
     started = min(str(each.get("started", "")) for each in parts.values())
-    whole = {key: value for key, value in settings.items() if key != PART}
-    return {**whole, "started": started, PROBLEMS: None if None in counts else sum(counts)}
+    common = {key: value for key, value in settings.items() if key != PART}
+    return {**common, "started": started, PROBLEMS: None if None in counts else sum(counts)}

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 Questions = str | os.PathLike[str] | Iterable[Row | Problem]
 Judge = str | Callable[[Any, Any], bool] | None
-_DATA = {".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".gz"}
-_LONGEST = 200  # characters of a cell
-_ALL_COLUMNS = 10_000  # characters of a line: enough to show every column
+_DATA_ENDINGS = {".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".gz"}
+_MAX_CELL_CHARS = 200  # characters of a cell
+_FULL_WIDTH = 10_000  # characters of a line: enough to show every column
 
 
 class ShownRows:
@@ -54,7 +54,7 @@ class ShownRows:
 
     def __repr__(self) -> str:
         return (
-            to_terminal(self.table, _ALL_COLUMNS, None) if self.rows else f"<{type(self).__name__}: no rows>"
+            to_terminal(self.table, _FULL_WIDTH, None) if self.rows else f"<{type(self).__name__}: no rows>"
         )
 
     def _repr_html_(self) -> str:
@@ -137,7 +137,7 @@ def evaluate(
     if llm is None and isinstance(inventory, str):
         inventory = first_rung(inventory) or inventory
     executor = inventory if isinstance(inventory, Executor) else Executor(inventory, llm)
-    return _evaluated(executor, benchmark, problems, scorer, workers, progress=progress)
+    return _run_all(executor, benchmark, problems, scorer, workers, progress=progress)
 
 
 def compare(
@@ -177,22 +177,22 @@ def compare(
     for arm in grid.arms.values():
         try:
             executor = Executor(arm.inventory, arm.model or None)
-            run = _evaluated(executor, benchmark, problems, scorer, workers, progress=progress, name=arm.name)
+            run = _run_all(executor, benchmark, problems, scorer, workers, progress=progress, name=arm.name)
         except (NoModel, MissingPackage) as problem:
             figures.append(arm_figures(arm, lacks=str(problem)))
             continue
         first = next(iter(runs.values()), None)
         figures.append(arm_figures(arm, problems=run.n, evaluation=evaluation_figures(run, first)))
         runs[arm.name] = run
-    shown = ArmTable(figures, {})
-    columns = {"way": shown.names, **shown.columns}
+    arm_table = ArmTable(figures, {})
+    columns = {"way": arm_table.names, **arm_table.columns}
     cells = zip(*columns.values(), strict=True)
     return Compared([dict(zip(columns, each, strict=True)) for each in cells], runs)
 
 
 def is_file_name(text: str) -> bool:
     """Distinguish a file name, even of a missing file, from a question."""
-    looks_so = Path(text).suffix.lower() in _DATA and " " not in text
+    looks_so = Path(text).suffix.lower() in _DATA_ENDINGS and " " not in text
     with suppress(OSError, ValueError):  # a long question is not a name
         return looks_so or Path(text).is_file()
     return False
@@ -201,7 +201,7 @@ def is_file_name(text: str) -> bool:
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the columns that are not empty, as texts; unknown values are blank."""
     header = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: [_written(row.get(name)) for row in rows] for name in header}
+    columns = {name: [_cell_text(row.get(name)) for row in rows] for name in header}
     return {name: cells for name, cells in columns.items() if any(cells)}
 
 
@@ -219,33 +219,33 @@ def answer_row(state: State) -> dict[str, Any]:
     }
 
 
-def _problems(questions: Questions, given: Mapping[str, Any]) -> tuple[Benchmark, list[Problem]]:
+def _problems(questions: Questions, inputs: Mapping[str, Any]) -> tuple[Benchmark, list[Problem]]:
     benchmark = find_benchmark(OWN)
-    given = {key: as_table(value) if key == "table" else value for key, value in given.items()}
+    inputs = {key: as_table(value) if key == "table" else value for key, value in inputs.items()}
     if isinstance(questions, str | os.PathLike):
         data = DataFile(Path(questions), keeps_bad=True)
         warn_of_columns(benchmark, data, data.path)
-        made = list(read_problems(benchmark, data))
+        problems = list(read_problems(benchmark, data))
     else:
         rows = list(questions)
         warn_of_columns(benchmark, (row for row in rows if not isinstance(row, Problem)), Path())
-        made = []
+        problems = []
         for number, row in enumerate(rows, 1):
             try:
                 own = [row] if isinstance(row, Problem) else benchmark.rows([{"line": number, **row}], Path())
-                made += [each if isinstance(each, Problem) else benchmark.problem(each, {}) for each in own]
+                problems += [one if isinstance(one, Problem) else benchmark.problem(one, {}) for one in own]
             except InputError as problem:
                 place = f"row {number}, {problem.where}" if problem.where else f"row {number}"
                 raise problem.at(place) from None
-    seen = set[str]()
-    for number, each in enumerate(made, 1):
-        if each.id in seen:
+    ids = set[str]()
+    for number, each in enumerate(problems, 1):
+        if each.id in ids:
             raise InputError(f"the id {each.id} occurs twice", where=f"row {number}")
-        seen.add(each.id)
-    return benchmark, [replace(each, input={**given, **each.input}) for each in made]
+        ids.add(each.id)
+    return benchmark, [replace(each, input={**inputs, **each.input}) for each in problems]
 
 
-def _evaluated(
+def _run_all(
     executor: Executor,
     benchmark: Benchmark,
     problems: Sequence[Problem],
@@ -257,21 +257,21 @@ def _evaluated(
 ) -> Evaluated:
     """Run the problems; results and counts are in their order."""
     scorer = benchmark.scorer(judge)()
-    found: dict[str, Result] = {}
+    by_id: dict[str, Result] = {}
     with counter(len(problems)) if progress else nullcontext(lambda: None) as advance:
 
         def note(result: Result) -> None:
-            found[result.id] = result
+            by_id[result.id] = result
             advance()
 
         Evaluation(executor, scorer, benchmark, workers=workers, on_result=note).run(problems)
-    tally, results = Tally(benchmark.columns, scorer), [found[each.id] for each in problems]
+    tally, results = Tally(benchmark.columns, scorer), [by_id[each.id] for each in problems]
     for result in results:
         tally.add(result)
     return Evaluated(name or executor.inventory.name, benchmark, results, tally)
 
 
-def _written(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return "; ".join(map(_written, value))
-    return "" if value is None else str(value)[:_LONGEST]
+        return "; ".join(map(_cell_text, value))
+    return "" if value is None else str(value)[:_MAX_CELL_CHARS]

@@ -26,32 +26,32 @@ if TYPE_CHECKING:
 
 LONGEST = 2_000
 """The most characters shown of a text; the page says how many are left out."""
-_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
-_TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: all cells of a table, and at least of one cell
-_MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
+_MAX_ROWS, _MAX_COLUMNS, _MAX_CELLS = 50, 500, 3_000
+_MAX_TABLE, _MIN_CELL = 200_000, 200  # characters: all cells of a table, and at least of one cell
+_MAX_PARTS, _MAX_DEPTH, _TOP_PROGRAMS = 50, 3, 12
 DECLINES = frozenset({"Declined", "InnerDeclined", "NotApproved", "Unverified"})
-_PAGE, _LEAST, _TAGS = 8_000_000, 20_000, 40  # bytes: all texts, at least of a run, tags of a text
-_LARGEST_PICTURE = 2_000_000
+_MAX_PAGE, _MIN_RUN, _TAGS = 8_000_000, 20_000, 40  # bytes: all texts, at least of a run, tags of a text
+_MAX_PICTURE_BYTES = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
-_SEEN = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji need the last two
+_ALLOWED_CHARS = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji need the last two
 
 
-def write_html(template: str, file: str | Path, **shown: Any) -> None:
+def write_html(template: str, file: str | Path, **context: Any) -> None:
     """Write a page from a template; the file appears only when complete. Raises `InputError`."""
     path = _place_of(Path(file))
-    beside = path.with_name(f"{path.name}.new")
-    stream = environment().get_template(template).stream(**shown)
+    draft = path.with_name(f"{path.name}.new")
+    stream = environment().get_template(template).stream(**context)
     stream.enable_buffering(200)
     try:
-        with beside.open("w", encoding="utf-8", newline="\n") as page:
+        with draft.open("w", encoding="utf-8", newline="\n") as page:
             page.writelines(stream)
-        beside.replace(path)
+        draft.replace(path)
     except OSError as problem:
         where = str(problem.filename or path).removesuffix(".new")  # the events file may be the missing one
         raise InputError(f"the page cannot be written: {problem.strerror}", where=where) from problem
     finally:
-        beside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
 def _place_of(page: Path) -> Path:
@@ -71,7 +71,7 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     room = PageRoom()
-    made = Environment(
+    env = Environment(
         loader=PackageLoader("chameleon.evaluation", "."),
         autoescape=True,
         undefined=StrictUndefined,
@@ -82,7 +82,7 @@ def environment() -> Environment:
             value if hasattr(value, "__html__") or isinstance(value, Shown) else room.shown(str(value))
         ),
     )
-    made.filters |= {
+    env.filters |= {
         "brief": brief,
         "shown": room.shown,
         "in_time": in_time,
@@ -94,32 +94,32 @@ def environment() -> Environment:
         "rows_with": _rows_with,
         "planned_by": planned_by,
         "parts": lambda value: islice(
-            value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MOST_PARTS
+            value.items() if isinstance(value, Mapping) else enumerate(value, 1), _MAX_PARTS
         ),
         "picture": _picture_of,
     }
-    made.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
-    made.tests["decline"] = lambda error: error.kind in DECLINES
-    made.globals |= {"room": room, "MOST_PARTS": _MOST_PARTS, "MOST_CALLS": 20, "TOP_PROGRAMS": _TOP_PROGRAMS}
-    return made
+    env.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
+    env.tests["decline"] = lambda error: error.kind in DECLINES
+    env.globals |= {"room": room, "MOST_PARTS": _MAX_PARTS, "MOST_CALLS": 20, "TOP_PROGRAMS": _TOP_PROGRAMS}
+    return env
 
 
 class PageRoom:
     """The space left on a page: once full, texts are shortened, and tables and calls left out."""
 
     def __init__(self) -> None:
-        self.left = self.now = _PAGE
+        self.left = self.now = _MAX_PAGE
 
     def begin(self, runs: int) -> str:
         """Begin the next run, with `runs` left: it may use a share of the remaining space."""
-        self.now = max(_LEAST, self.left // min(8, max(1, runs)))
+        self.now = max(_MIN_RUN, self.left // min(8, max(1, runs)))
         return ""
 
     def shown(self, text: str, most: int = LONGEST) -> Shown:
-        made = shown(text, min(most, 200) if self.now <= 0 else most)
-        size = _TAGS + len(escape(made).encode())
+        excerpt = shown(text, min(most, 200) if self.now <= 0 else most)
+        size = _TAGS + len(escape(excerpt).encode())
         self.now, self.left = self.now - size, self.left - size
-        return made
+        return excerpt
 
 
 class StepView(NamedTuple):
@@ -146,9 +146,9 @@ class StepView(NamedTuple):
         """Describe how a reader took the question and found its answer, as the head of a page does."""
         if not isinstance(output, Mapping):
             return output
-        state, shown = State(cache=output), dict(output)
-        shown |= {"reading": state.reading} if state.reading else {}
-        return shown | ({"sources": sources_in_words(state.sources)} if state.sources else {})
+        state, fields = State(cache=output), dict(output)
+        fields |= {"reading": state.reading} if state.reading else {}
+        return fields | ({"sources": sources_in_words(state.sources)} if state.sources else {})
 
     @classmethod
     def of(cls, number: int, record: StepRecord, table: Any) -> StepView:
@@ -156,8 +156,8 @@ class StepView(NamedTuple):
         changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
         changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
         output = record.output
-        held = [output, *(output.values() if isinstance(output, Mapping) else ())]
-        same = [name for name, value in changed if value in held]
+        parts = [output, *(output.values() if isinstance(output, Mapping) else ())]
+        same = [name for name, value in changed if value in parts]
         if isinstance(output, Table) and output == table:
             output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."
         after = record.input_changes.get("table")
@@ -195,46 +195,46 @@ class TableChange(NamedTuple):
     def of(cls, before: Table, after: Table) -> TableChange:
         """Find what a step kept, dropped and added: columns by name, rows by the cells that both have."""
         old = {name: place for place, name in reversed([*enumerate(before.header)])}
-        places = [old.get(name) for name in after.header][:_MOST_COLUMNS]
+        places = [old.get(name) for name in after.header][:_MAX_COLUMNS]
         names = set(after.header)
-        gone = [place for place, name in enumerate(before.header) if name not in names]
-        more_columns = max(0, len(after.header) + len(gone) - _MOST_COLUMNS)
-        del gone[_MOST_COLUMNS - len(places) :]
+        dropped_columns = [place for place, name in enumerate(before.header) if name not in names]
+        more_columns = max(0, len(after.header) + len(dropped_columns) - _MAX_COLUMNS)
+        del dropped_columns[_MAX_COLUMNS - len(places) :]
         origins = _origins(before, after, places)
-        kept = [each for each in origins if each is not None]
-        is_mixed = kept != sorted(kept)
-        dropped = sorted(set(range(len(before.rows))) - set(kept))
+        old_rows = [each for each in origins if each is not None]
+        is_mixed = old_rows != sorted(old_rows)
+        dropped_rows = sorted(set(range(len(before.rows))) - set(old_rows))
         header = [("new" if there is None else "", after.header[n]) for n, there in enumerate(places)]
-        header += [("gone", before.header[each]) for each in gone]
-        most = min(_MOST_ROWS, max(5, _MOST_CELLS // max(1, len(header))))
+        header += [("gone", before.header[each]) for each in dropped_columns]
+        height = min(_MAX_ROWS, max(5, _MAX_CELLS // max(1, len(header))))
         # For each line its place, and its row after the step and before it.
         lines: list[tuple[int, int | None, int | None]] = [
             (number if is_mixed or origin is None else origin, number, origin)
             for number, origin in enumerate(origins)
         ]
-        lines += [(number + len(before.rows) * is_mixed, None, number) for number in dropped[:most]]
+        lines += [(number + len(before.rows) * is_mixed, None, number) for number in dropped_rows[:height]]
         rows = []
-        for _, number, origin in nsmallest(most, lines, key=lambda line: line[0]):
+        for _, number, origin in nsmallest(height, lines, key=lambda line: line[0]):
             own = after.rows[number] if number is not None else ()
             earlier = before.rows[origin] if origin is not None else ()
             mark = "gone" if not own else "" if earlier else "new"
-            rows.append((mark, _marked_cells(own, earlier, places, gone)))
+            rows.append((mark, _marked_cells(own, earlier, places, dropped_columns)))
         sizes = (len(before.rows), len(before.header), len(after.rows), len(after.header))
-        more = len(after.rows) + len(dropped) - len(rows)
-        return cls(header, rows, more, sizes, len(dropped), is_mixed, more_columns)
+        more = len(after.rows) + len(dropped_rows) - len(rows)
+        return cls(header, rows, more, sizes, len(dropped_rows), is_mixed, more_columns)
 
 
 def _origins(before: Table, after: Table, places: Sequence[int | None]) -> list[int | None]:
     """Return which row each row was: the first unused one with the same cells in the shared columns."""
     common = [(here, there) for here, there in enumerate(places) if there is not None]
-    waiting: dict[tuple[str, ...], list[int]] = {}
-    ours = _columns_of(before, [there for _, there in common])
-    for number in range(len(ours) - 1, -1, -1):
-        waiting.setdefault(ours[number], []).append(number)
+    free_rows: dict[tuple[str, ...], list[int]] = {}
+    old_cells = _columns_of(before, [there for _, there in common])
+    for number in range(len(old_cells) - 1, -1, -1):
+        free_rows.setdefault(old_cells[number], []).append(number)
     origins: list[int | None] = []
     for cells in _columns_of(after, [here for here, _ in common]):
-        found = waiting.get(cells) if common else None
-        origins.append(found.pop() if found else None)
+        numbers = free_rows.get(cells) if common else None
+        origins.append(numbers.pop() if numbers else None)
     if not any(each is not None for each in origins) and len(after.rows) == len(before.rows):
         return [*range(len(before.rows))]  # the values of all rows were rewritten
     return origins
@@ -248,7 +248,7 @@ def _columns_of(table: Table, places: Sequence[int]) -> Sequence[tuple[str, ...]
 
 
 def _marked_cells(
-    own: Sequence[str], earlier: Sequence[str], places: Sequence[int | None], gone: Sequence[int]
+    own: Sequence[str], earlier: Sequence[str], places: Sequence[int | None], dropped: Sequence[int]
 ) -> list[tuple[str, str]]:
     """Mark the cells of a row: a new one has no `earlier` cells, a dropped one no `own` cells."""
     was = ["" if there is None or not earlier else earlier[there] for there in places]
@@ -257,7 +257,7 @@ def _marked_cells(
         cells = [("new" if earlier and not same else "", cell) for same, cell in zip(kept, own, strict=False)]
     else:
         cells = [("gone", cell) for cell in was]
-    return cells + [("gone", earlier[each] if earlier else "") for each in gone]
+    return cells + [("gone", earlier[each] if earlier else "") for each in dropped]
 
 
 def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
@@ -280,16 +280,16 @@ def views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
 
 def _extent(table: Table) -> tuple[int, int, int]:
     """Return how many rows and columns are shown, and how many characters of each cell."""
-    width = min(len(table.header), _MOST_COLUMNS)
-    height = min(len(table.rows), _MOST_ROWS, max(5, _MOST_CELLS // width))
-    return height, width, max(_SHORTEST_CELL, min(LONGEST, _TABLE_TEXT // (width * (height + 1))))
+    width = min(len(table.header), _MAX_COLUMNS)
+    height = min(len(table.rows), _MAX_ROWS, max(5, _MAX_CELLS // width))
+    return height, width, max(_MIN_CELL, min(LONGEST, _MAX_TABLE // (width * (height + 1))))
 
 
 def _rows_with(table: Table, marks: Mapping[int, Any], height: int) -> list[int]:
     """Return the rows to show: the ones that the answer is based on, and the first others."""
     marked = [row for row in sorted(marks) if 0 <= row < len(table.rows)][:height]
-    others = islice((row for row in range(len(table.rows)) if row not in marks), height - len(marked))
-    return sorted([*marked, *others])
+    unmarked = islice((row for row in range(len(table.rows)) if row not in marks), height - len(marked))
+    return sorted([*marked, *unmarked])
 
 
 def planned_by(planner: str) -> Shown:
@@ -306,15 +306,15 @@ def _as_table(value: Any) -> Table | None:
     headers = {tuple(map(str, item)) for item in value}
     if len(headers) != 1 or not (header := headers.pop()):
         return None
-    rows = [[value_text(cell) for cell in item.values()] for item in value[:_MOST_ROWS]]
-    is_short = all(len(cell) <= _SHORTEST_CELL and "\n" not in cell for row in rows for cell in row)
-    others = repeat(rows[0], len(value) - len(rows))  # they are only counted
-    return Table(header, [*rows, *others]) if is_short else None
+    rows = [[value_text(cell) for cell in item.values()] for item in value[:_MAX_ROWS]]
+    is_short = all(len(cell) <= _MIN_CELL and "\n" not in cell for row in rows for cell in row)
+    fillers = repeat(rows[0], len(value) - len(rows))  # they are only counted
+    return Table(header, [*rows, *fillers]) if is_short else None
 
 
 def _is_parted(value: Any, depth: int) -> bool:
     """Return whether a value is shown part by part: a mapping, or a list with something large in it."""
-    if depth >= _DEEPEST or not isinstance(value, Mapping | tuple | list):
+    if depth >= _MAX_DEPTH or not isinstance(value, Mapping | tuple | list):
         return False
     return isinstance(value, Mapping) or any(
         isinstance(item, Table | Mapping) or (isinstance(item, str) and "\n" in item) for item in value
@@ -341,12 +341,12 @@ def _picture_of(path: str) -> str:
         if not file.is_file():  # nor is a device or a pipe, which might never end
             return f"The picture {name} is not there."
         with file.open("rb") as opened:
-            data = opened.read(_LARGEST_PICTURE + 1)
+            data = opened.read(_MAX_PICTURE_BYTES + 1)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         return f"The picture {name} cannot be read: {reason}."
     kind = next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
-    if kind is None or len(data) > _LARGEST_PICTURE:
+    if kind is None or len(data) > _MAX_PICTURE_BYTES:
         return f"The picture {name} is not shown: it is no PNG or JPEG of at most 2 MB."
     return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
@@ -368,9 +368,9 @@ def shown(text: str, most: int = LONGEST) -> Shown:
 
 def brief(text: object, most: int = 80) -> Shown:
     """Show the text on one line, cut with an ellipsis."""
-    whole = str(text)
-    line = " ".join(whole[: 4 * most].split())
-    cut = len(line) > most or len(whole) > 4 * most
+    full_text = str(text)
+    line = " ".join(full_text[: 4 * most].split())
+    cut = len(line) > most or len(full_text) > 4 * most
     return Shown(visible(line[:most]) + ("…" if cut else ""))
 
 
@@ -380,7 +380,7 @@ def visible(text: str) -> str:
         return text
     return "".join(
         each
-        if each.isprintable() or each in _SEEN or unicodedata.category(each) == "Zs"
+        if each.isprintable() or each in _ALLOWED_CHARS or unicodedata.category(each) == "Zs"
         else f"⟨U+{ord(each):04X}⟩"
         for each in text.replace("\r\n", "\n")
     )

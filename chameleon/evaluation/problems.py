@@ -13,7 +13,7 @@ from chameleon.evaluation.benchmark import Problem
 
 PART = "part"
 """The key of the settings."""
-_WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
+_PART_PATTERN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class PartOfProblems:
     @classmethod
     def read(cls, text: str) -> PartOfProblems:
         """Read "3/16". Raises `InputError` for anything else."""
-        found = _WRITTEN.fullmatch(text)
-        number, of = map(int, found.groups()) if found else (0, 0)
+        match = _PART_PATTERN.fullmatch(text)
+        number, of = map(int, match.groups()) if match else (0, 0)
         if not 1 <= number <= of:
             raise InputError(f"{text!r} is not a part", hint="Write 3/16 for the third part of sixteen.")
         return cls(number, of)

@@ -62,7 +62,7 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
     `summary` of their table (or `llm_table_summary`, as in TableRAG's), which becomes the document's text.
     Raises `InputError` naming the row for anything else.
     """
-    seen: dict[str, Table] = {}
+    tables: dict[str, Table] = {}
     for number, row in enumerate(DataFile(path, "table_id"), 1):
         where = f"{path}, row {number:,}"
         id = row.get("table_id")
@@ -70,7 +70,7 @@ def read_corpus(path: Path, *, summaries: bool = False) -> Iterator[Document]:
             raise InputError("this row has no table_id", where=where)
         data = row["table"] if isinstance(row.get("table"), dict) else row
         table = _table(data, where)
-        if (before := seen.setdefault(str(id), table)) is not table:
+        if (before := tables.setdefault(str(id), table)) is not table:
             if before != table:
                 raise InputError(f"another table has the same table_id {str(id)!r}", where=where)
             continue
@@ -86,7 +86,7 @@ def read_queries(path: Path) -> list[Query]:
     Each has a `question` (or `statement`, `query`, `claim`) and a `gold_table_id` (or `table_id`). Raises
     `InputError` naming the row that lacks one.
     """
-    found = []
+    queries = []
     for number, row in enumerate(DataFile(path, one_is_a_row=True), 1):
         where = f"{path}, row {number:,}"
         text = next((row[key] for key in _QUESTIONS if isinstance(row.get(key), str)), None)
@@ -94,16 +94,16 @@ def read_queries(path: Path) -> list[Query]:
         if text is None or gold is None:
             needed = f"one of {', '.join(_QUESTIONS)}, and gold_table_id or table_id"
             raise InputError(f"this row is missing {needed}", where=where)
-        found.append(Query(text, str(gold)))
-    if not found:
+        queries.append(Query(text, str(gold)))
+    if not queries:
         raise InputError("there are no queries", where=str(path))
-    return found
+    return queries
 
 
 def check_gold(ids: Iterable[str], queries: Sequence[Query]) -> None:
     """Raise `InputError` if queries name tables that the corpus does not have."""
-    known = set(ids)
-    if absent := [query.gold for query in queries if query.gold not in known]:
+    table_ids = set(ids)
+    if absent := [query.gold for query in queries if query.gold not in table_ids]:
         raise InputError(
             f"{len(absent):,} of {len(queries):,} queries name a table that the corpus does not have, "
             f"such as {absent[0]!r}",
@@ -115,10 +115,10 @@ def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Rec
     """Search for each query, and find the rank of its table."""
     texts = [query.text for query in queries]
     retriever.search(texts[0], max(DEPTHS))  # exclude loading on first use
-    begun = time.perf_counter()
-    found = retriever.search_many(texts, max(DEPTHS))
-    seconds = time.perf_counter() - begun
-    ranks = [_rank(index, retriever, *pair) for pair in zip(queries, found, strict=True)]
+    start = time.perf_counter()
+    hits = retriever.search_many(texts, max(DEPTHS))
+    seconds = time.perf_counter() - start
+    ranks = [_rank(index, retriever, *pair) for pair in zip(queries, hits, strict=True)]
     shares = {depth: sum(rank <= depth for rank in ranks) / len(ranks) for depth in DEPTHS}
     mrr = sum(1 / rank for rank in ranks) / len(ranks)
     return Recall(len(ranks), shares, mrr, len(ranks) / seconds, ranks.count(math.inf))

@@ -27,8 +27,8 @@ def write_page(
     when complete. Raises `InputError` when it cannot be written.
     """
     sections = [RunSection(run, number, problems, runs) for number, run in enumerate(runs, 1)]
-    shown = {"comparisons": comparisons, "sections": sections, "bars": bars, "graph": graph}
-    write_html("report_page.html.j2", file, **shown)
+    context = {"comparisons": comparisons, "sections": sections, "bars": bars, "graph": graph}
+    write_html("report_page.html.j2", file, **context)
 
 
 class RunSection:

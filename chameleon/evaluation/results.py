@@ -20,8 +20,8 @@ VERDICTS = ("wrong", "declined", "failed", "right")
 GRADED = ("declined", "failed", "graded")
 SEQUENCES = "SEQ"
 """The column that counts whole conversations: one is right if all its questions are."""
-_LONGEST_REASON, _MOST_REASONS = 300, 1000
-_LARGEST_FILE = 1 << 48
+_MAX_REASON_CHARS, _MAX_REASONS = 300, 1000
+_MAX_FILE_BYTES = 1 << 48
 _OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", "dropped", "member"})
 
 
@@ -88,8 +88,8 @@ class Result:
         )
 
     def __repr__(self) -> str:
-        said = self.error.message if self.error else f"{self.answer!r}, gold {self.gold!r}"
-        return f"<Result {self.id} {self.verdict}: {one_line(said, 200)}>"
+        text = self.error.message if self.error else f"{self.answer!r}, gold {self.gold!r}"
+        return f"<Result {self.id} {self.verdict}: {one_line(text, 200)}>"
 
     @property
     def failed(self) -> bool:
@@ -128,18 +128,18 @@ class Result:
         if not isinstance(data["correct"], bool | None) or not isinstance(data["declined"], bool):
             raise TypeError("it is neither right nor wrong")
         member = data.get("member", 0)
-        if type(member) is not int or not 0 <= member < _LARGEST_FILE:
+        if type(member) is not int or not 0 <= member < _MAX_FILE_BYTES:
             raise TypeError("a position is missing")
-        read = dict(data)
-        read["usage"] = Usage.from_json(data["usage"])
-        read["error"] = Failure(**data["error"]) if data["error"] else None
+        values = dict(data)
+        values["usage"] = Usage.from_json(data["usage"])
+        values["error"] = Failure(**data["error"]) if data["error"] else None
         for name in ("plan", "columns", "dropped"):
-            read[name] = tuple(data.get(name, ()))
-        return cls(**read)
+            values[name] = tuple(data.get(name, ()))
+        return cls(**values)
 
 
 def _short(message: str) -> str:
-    return " ".join(message.split())[:_LONGEST_REASON]
+    return " ".join(message.split())[:_MAX_REASON_CHARS]
 
 
 def of_them_right(count: int) -> str:
@@ -223,8 +223,8 @@ class Tally:
 
     @property
     def _own(self) -> Mapping[str, Count]:
-        whole = {SEQUENCES: Count(len(self._sequences), sum(self._sequences.values()))}
-        return self._columns | (whole if self._sequences else {})
+        sequences = {SEQUENCES: Count(len(self._sequences), sum(self._sequences.values()))}
+        return self._columns | (sequences if self._sequences else {})
 
     def figures(self, count: Count) -> Mapping[str, float | None]:
         """Return the reported figures of a count: its accuracy, or the figures of the grading rule."""
@@ -232,8 +232,8 @@ class Tally:
             return {"accuracy": count.accuracy}
         if not count.n:
             return dict.fromkeys(self.graded.figures)
-        found = self.graded.overall(count.sums, count.n)
-        return {name: found[name] for name in self.graded.figures}
+        values = self.graded.overall(count.sums, count.n)
+        return {name: values[name] for name in self.graded.figures}
 
     def add(self, result: Result) -> None:
         self.all.add(result)
@@ -245,7 +245,7 @@ class Tally:
         self.programs[result.plan] += 1
         if result.failed and result.error is not None:
             reason = _short(result.error.message)
-            if reason in self.reasons or len(self.reasons) < _MOST_REASONS:
+            if reason in self.reasons or len(self.reasons) < _MAX_REASONS:
                 self.reasons[reason] += 1
         for where, reason in result.passed_over.items():
             self.passed_over[where] += 1

@@ -123,11 +123,11 @@ class Run:
     def facts(self) -> list[tuple[str, str]]:
         """The facts about a run shown below the table: pairs of a name and a text."""
         tally, answered, n = self.tally, self.tally.answered, self.n
-        ours = ""
+        note = ""
         if answered.n and tally.graded:
-            ours = f", graded {in_figures(tally, answered)}; the others count as empty answers"
+            note = f", graded {in_figures(tally, answered)}; the others count as empty answers"
         elif answered.n:
-            ours = f", of them right {100 * answered.correct / answered.n:.2f} %"
+            note = f", of them right {100 * answered.correct / answered.n:.2f} %"
         right = ("Right", _part(tally.all.correct, n))
         verdicts = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
         skipped = tally.passed_over.most_common()
@@ -136,7 +136,7 @@ class Run:
         pairs = [
             ("Problems", self.problems),
             verdicts,
-            ("Answered", _part(answered.n, n) + ours),
+            ("Answered", _part(answered.n, n) + note),
             ("Declined", _part(tally.declined, n) + of_them_right(tally.rightly_declined)),
             ("Failed", _part(tally.failed, n)),
             *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
@@ -189,9 +189,9 @@ def _results(path: Path) -> Iterator[tuple[int, Result]]:
 
 def told_apart(runs: Iterable[Run]) -> list[Run]:
     """Name runs whose directories have the same name by their whole path."""
-    found = list(runs)
-    names = Counter(run.name for run in found)
-    return [run if names[run.name] == 1 else replace(run, name=str(run.path)) for run in found]
+    all_runs = list(runs)
+    names = Counter(run.name for run in all_runs)
+    return [run if names[run.name] == 1 else replace(run, name=str(run.path)) for run in all_runs]
 
 
 def _part(count: int, n: int) -> str:

@@ -38,8 +38,8 @@ PROBLEMS, LIMIT = "problems", "limit"
 # The start time, the names of files and the number of problems may differ.
 _NOT_COMPARED = ("started", "data.name", "tables.name", PROBLEMS, LIMIT)
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
-_ELSEWHERE = "Give another folder for the results."
-_AS_BEFORE = "Use the same settings to resume, or another folder for the results."
+_FOLDER_HINT = "Give another folder for the results."
+_RESUME_HINT = "Use the same settings to resume, or another folder for the results."
 _MAX_STALE_BYTES = 256 << 10  # of packed lines among the recent ones, before they are dropped
 
 
@@ -71,14 +71,14 @@ class RunDir(AbstractContextManager["RunDir"]):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as problem:
             raise InputError(f"cannot make the folder: {problem.strerror}", where=str(path)) from problem
-        if not (self.path / SETTINGS).exists() and (others := self._others()):
-            what = f"the folder holds something else, such as {others[0]}"
+        if not (self.path / SETTINGS).exists() and (names := self._foreign_files()):
+            what = f"the folder holds something else, such as {names[0]}"
             raise InputError(what, where=str(path), hint="Name another folder.")
         # This file is not replaced while the directory is open: its lock makes other processes wait.
-        self._events = LineFile(self.path / EVENTS, "event log", _ELSEWHERE)
+        self._events = LineFile(self.path / EVENTS, "event log", _FOLDER_HINT)
         try:
-            self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
-            self._recent = LineFile(self.path / RECENT, "log of recent events", _ELSEWHERE)
+            self._results = LineFile(self.path / RESULTS, "results", _FOLDER_HINT)
+            self._recent = LineFile(self.path / RECENT, "log of recent events", _FOLDER_HINT)
             self._check_settings(settings)
             self._load()
         except BaseException:
@@ -127,7 +127,7 @@ class RunDir(AbstractContextManager["RunDir"]):
     @property
     def usage(self) -> Usage:
         """The cost of runs without a result, including steps that were taken back."""
-        unfinished = (usage_of(begun.events) for begun in self._begun.values())
+        unfinished = (usage_of(run.events) for run in self._begun.values())
         return sum((*unfinished, *self.dropped.values()), Usage())
 
     def forget_failures(self) -> int:
@@ -179,26 +179,26 @@ class RunDir(AbstractContextManager["RunDir"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _others(self) -> list[str]:
-        own, passing = (RESULTS, EVENTS, RECENT), (".new", ".log", ".out", ".txt")
+    def _foreign_files(self) -> list[str]:
+        own, endings = (RESULTS, EVENTS, RECENT), (".new", ".log", ".out", ".txt")
         names = (each.name for each in self.path.iterdir())
-        return sorted(name for name in names if not (name in own or name[0] == "." or name.endswith(passing)))
+        return sorted(name for name in names if not (name in own or name[0] == "." or name.endswith(endings)))
 
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
         file = self.path / SETTINGS
         if file.exists():
-            if told := settings_diff(read_settings(file), settings):
-                what = f"the folder was made with other settings: {told}"
-                raise LogError(what, where=str(self.path), hint=_AS_BEFORE)
+            if diff := settings_diff(read_settings(file), settings):
+                what = f"the folder was made with other settings: {diff}"
+                raise LogError(what, where=str(self.path), hint=_RESUME_HINT)
             return
         for name in (RESULTS, EVENTS, RECENT):
             if (self.path / name).exists() and (self.path / name).stat().st_size:
                 what = f"the folder has {name} but no settings"
-                raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
+                raise LogError(what, where=str(self.path), hint=_FOLDER_HINT)
         write_whole(file, json.dumps(settings, indent=2) + "\n")
 
-    def _kept(self, seen: set[str] | None = None) -> Iterator[Result]:
-        return read_results((line for _, line in self._results.whole_lines()), self._results.path, seen)
+    def _kept(self, ids: set[str] | None = None) -> Iterator[Result]:
+        return read_results((line for _, line in self._results.whole_lines()), self._results.path, ids)
 
     def _load(self) -> None:
         """Mark problems with results as done; read the other problems' events, except final failures."""
@@ -224,9 +224,9 @@ class RunDir(AbstractContextManager["RunDir"]):
                 self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
         self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
         for id, run in self._begun.items():
-            kept = before_failure(run.events)
-            if kept < len(run.events):
-                run.events = list(self.take_back(id, run.events, kept))
+            count = before_failure(run.events)
+            if count < len(run.events):
+                run.events = list(self.take_back(id, run.events, count))
 
 
 def spent_in(path: Path) -> Usage:
@@ -240,14 +240,14 @@ def spent_in(path: Path) -> Usage:
 
 def write_whole(file: Path, text: str) -> None:
     """Write a file that is either missing or complete. Raises `LogError` if it cannot be written."""
-    beside = file.with_name(file.name + ".new")
+    draft = file.with_name(file.name + ".new")
     try:
-        with open(beside, "w", encoding="utf-8", opener=private) as opened:
+        with open(draft, "w", encoding="utf-8", opener=private) as opened:
             opened.write(text)
-        beside.replace(file)
+        draft.replace(file)
     except OSError as problem:
         what = f"the file cannot be written: {problem.strerror}"
-        raise LogError(what, where=str(file), hint=f"Free some space. {_ELSEWHERE}") from problem
+        raise LogError(what, where=str(file), hint=f"Free some space. {_FOLDER_HINT}") from problem
 
 
 def read_settings(file: Path) -> Mapping[str, Any]:
@@ -263,7 +263,7 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         raise LogError(f"cannot be read: {problem.strerror}", where=str(file), hint=hint) from problem
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         what = "these are not the settings of an evaluation"
-        raise LogError(what, where=str(file), hint=_ELSEWHERE) from problem
+        raise LogError(what, where=str(file), hint=_FOLDER_HINT) from problem
     return dict(settings)
 
 
@@ -280,7 +280,7 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
             raise LogError(f"line {number} is not a result", where=str(path), hint=hint) from problem
         if result.id in seen:
             what = f"line {number} is another result of problem {result.id}"
-            raise LogError(what, where=str(path), hint=f"Delete one of them. {_ELSEWHERE}")
+            raise LogError(what, where=str(path), hint=f"Delete one of them. {_FOLDER_HINT}")
         seen.add(result.id)
         yield result
 
@@ -294,15 +294,15 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
         if name.startswith(_RESOLVED) and name.endswith(_WEIGHTS) and old is None:
             continue  # the run itself has downloaded them
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            if found := settings_diff(old, new, f"{name}."):
-                return found
+            if diff := settings_diff(old, new, f"{name}."):
+                return diff
         elif old != new and key == "sha256":  # a digest is useless to a reader
             part, names = above.removesuffix("."), (before.get("name"), now.get("name"))
             if names[0] != names[1]:
                 return f"{part} was {names[0]}, and now is {names[1]}"
             return f"the content of {part}{f' ({names[0]})' if names[0] else ''} has changed"
         elif old != new:
-            decided = ", which this machine decides," if name.startswith(_RESOLVED) else ""
-            told = f"{name.removeprefix(_RESOLVED)}{decided}"
-            return f"{told} was {json.dumps(old)}, and now is {json.dumps(new)}"
+            note = ", which this machine decides," if name.startswith(_RESOLVED) else ""
+            setting = f"{name.removeprefix(_RESOLVED)}{note}"
+            return f"{setting} was {json.dumps(old)}, and now is {json.dumps(new)}"
     return ""

@@ -18,8 +18,8 @@ from chameleon.table import Table
 from chameleon.usage import Usage
 
 TEMPLATE = "run_page.html.j2"
-_MOST_EVENTS, _MOST_BARS, _MOST_READ = 400, 60, 10_000  # events, bars, rows
-_MOST_TABLES = 8
+_MAX_EVENTS, _MAX_BARS, _MAX_ROWS = 400, 60, 10_000  # events, bars, rows
+_MAX_TABLES = 8
 _WORDS = {"answered": "Answered", "declined": "Declined", "failed": "Failed", "budget": "Out of budget"}
 
 Marks = Mapping[int, frozenset[int]]
@@ -54,7 +54,7 @@ class RunView(NamedTuple):
     def of(cls, events: Sequence[Event]) -> RunView:
         """Make the view of a run from its events."""
         state = State.fold(events)
-        given = dict(state.started.input) if state.started else {}
+        inputs = dict(state.started.input) if state.started else {}
         calls = [call for event in events for call in getattr(event, "calls", ())]
         usage = sum((call.usage for call in calls), Usage())
         unknown = ["tokens"] * (usage.input_tokens is None) + ["cost"] * (usage.cost is None)
@@ -64,15 +64,15 @@ class RunView(NamedTuple):
         parts += [f"{stored} replies from the store"] if stored else []
         read = [("Read as", state.reading)] if state.reading else []
         read += [("From", line) for line in sources_in_words(state.sources)]
-        table = given.get("table")
-        if state.sources or (isinstance(table, Table) and len(table.rows) <= _MOST_READ):
+        table = inputs.get("table")
+        if state.sources or (isinstance(table, Table) and len(table.rows) <= _MAX_ROWS):
             read += [("Note", note) for note in notes_on(state, 8)]
-        shown = list(views(islice(events, _MOST_EVENTS)))
-        more = max(0, len(events) - _MOST_EVENTS)
+        steps = list(views(islice(events, _MAX_EVENTS)))
+        more = max(0, len(events) - _MAX_EVENTS)
         status = _WORDS.get(state.status, state.status.capitalize())
-        question, tables = value_text(given.pop("question", None) or ""), _tables_in(state)
+        question, tables = value_text(inputs.pop("question", None) or ""), _tables_in(state)
         bars = list(_bars(events))
-        return cls(state, question, status, given, read, tables, bars, shown, more, ", ".join(parts))
+        return cls(state, question, status, inputs, read, tables, bars, steps, more, ", ".join(parts))
 
     @property
     def kind(self) -> str:
@@ -106,11 +106,11 @@ def page_of(events: Iterable[Event]) -> str:
 
 def write_run_page(runs: Iterable[Sequence[Event]], file: str | Path) -> int:
     """Write the page of a run, or of the runs of a conversation; return how many. Raises `InputError`."""
-    shown = [RunView.of(events) for events in runs if events]
-    if not shown:
+    run_views = [RunView.of(events) for events in runs if events]
+    if not run_views:
         raise InputError("there is no run to show", hint="Give the event log of a run.")
-    write_html(TEMPLATE, file, runs=shown)
-    return len(shown)
+    write_html(TEMPLATE, file, runs=run_views)
+    return len(run_views)
 
 
 def events_of(state: State) -> Iterator[Event]:
@@ -120,14 +120,14 @@ def events_of(state: State) -> Iterator[Event]:
     number = 0
     for plan in state.plans:
         yield plan
-        left = [] if plan.refused else list(plan.steps)
+        steps = [] if plan.refused else list(plan.steps)
         while number < len(state.history):
             record = state.history[number]
-            if not record.dropped and left[:1] != [record.step]:
+            if not record.dropped and steps[:1] != [record.step]:
                 break
             yield from (Nested(record.step.module, event) for event in state.within.get(number, ()))
             yield record
-            left = left if record.dropped else left[1:]
+            steps = steps if record.dropped else steps[1:]
             number += 1
     if state.ended is not None:
         yield state.ended
@@ -144,29 +144,29 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
         start = start if isinstance(event, StepRecord) and event.beside else end
         starts.append(start)
         end = max(end, start + round(event.seconds, 6))  # as rounded in a log
-    whole = end or 1.0
-    for start, event in zip(starts[:_MOST_BARS], timed, strict=False):
+    total = end or 1.0
+    for start, event in zip(starts[:_MAX_BARS], timed, strict=False):
         if isinstance(event, StepRecord):
-            name, failed = event.step.module, event.error
-            kind = "" if failed is None else "declined" if failed.kind in DECLINES else "failed"
+            name, error = event.step.module, event.error
+            kind = "" if error is None else "declined" if error.kind in DECLINES else "failed"
         else:
             name, kind = f"plan {planned_by(event.by)}", "refused" if event.refused else ""
-        share = 100 * round(event.seconds, 6) / whole
-        yield Bar(name, kind, min(100 * start / whole, 99.6), max(share, 0.4), in_time(event.seconds))
+        share = 100 * round(event.seconds, 6) / total
+        yield Bar(name, kind, min(100 * start / total, 99.6), max(share, 0.4), in_time(event.seconds))
 
 
 def _tables_in(state: State) -> list[tuple[Table, Marks]]:
     """Return the given tables, or the found ones that the answer is based on, each with its cells."""
-    given = dict(state.started.input) if state.started else {}
-    changes = [given, *(each.input_changes for each in state.history if not given.get("table"))]
-    seen = [each for one in changes for each in (one.get("table"), *(one.get("tables") or ()))]
-    tables = {each.caption: each for each in reversed(seen) if isinstance(each, Table)}  # as first seen
-    shown = []
+    inputs = dict(state.started.input) if state.started else {}
+    changes = [inputs, *(each.input_changes for each in state.history if not inputs.get("table"))]
+    candidates = [each for one in changes for each in (one.get("table"), *(one.get("tables") or ()))]
+    tables = {each.caption: each for each in reversed(candidates) if isinstance(each, Table)}  # as first seen
+    pairs = []
     for caption, table in reversed(tables.items()):
-        mine = [each for each in state.sources if len(tables) == 1 or each.get("table") == caption]
-        if mine or given.get("table"):
-            shown.append((table, _marks_in(table, mine)))
-    return shown[:_MOST_TABLES]
+        sources = [each for each in state.sources if len(tables) == 1 or each.get("table") == caption]
+        if sources or inputs.get("table"):
+            pairs.append((table, _marks_in(table, sources)))
+    return pairs[:_MAX_TABLES]
 
 
 def _marks_in(table: Table, sources: Iterable[Mapping[str, Any]]) -> Marks:

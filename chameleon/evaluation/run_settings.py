@@ -42,7 +42,7 @@ def settings_of(
     `InputError` for data that cannot be read, and what `runtime_info` of a module or planner raises.
     """
     inventory, rule = executor.inventory, benchmark.scorers.get(scorer)
-    made: Any = to_json(executor.settings)
+    base: Any = to_json(executor.settings)
     settings: dict[str, Any] = {
         "benchmark": full_name(benchmark),
         "scorer": scorer,
@@ -54,9 +54,9 @@ def settings_of(
         **({"history": "gold"} if gold_history else {}),
         "parameters": _parameters(executor),
         "digests": {
-            "inventory": made.get("inventory"),
-            "prompts": made.get("prompts", {}),
-            **({"inside": made["inside"]} if "inside" in made else {}),
+            "inventory": base.get("inventory"),
+            "prompts": base.get("prompts", {}),
+            **({"inside": base["inside"]} if "inside" in base else {}),
             **own_files(inventory),
         },
         "seeds": {"model": inventory.llm.seed, "programs": 0, "scorer": rule.seed if rule else None},
@@ -69,9 +69,9 @@ def settings_of(
         settings["files"] = {"n": len(files), "sha256": hashlib.sha256(digests.encode()).hexdigest()}
     if tables is not None:
         settings["tables"] = {"name": tables.name, "sha256": DataFile(tables).sha256}
-    key, taken = benchmark.picture_key, inventory.input_types
-    if key and (not taken or key in taken) and (found := _pictures(read_problems(benchmark, data, tables))):
-        settings["pictures"] = found
+    key, keys = benchmark.picture_key, inventory.input_types
+    if key and (not keys or key in keys) and (pictures := _pictures(read_problems(benchmark, data, tables))):
+        settings["pictures"] = pictures
     return settings
 
 
@@ -83,10 +83,10 @@ def versions() -> dict[str, str]:
 def resolved_by(executor: Executor) -> dict[str, Any]:
     """Return the settings that planners and modules leave open, as resolved on this machine."""
     inventory = executor.inventory
-    told = {name: planner.runtime_info(inventory) for name, planner in inventory.planners.items()}
-    told |= {name: module.runtime_info() for name, module in inventory.present.items()}
-    found = {name: freeze(dict(each), f"runtime_info of {name}") for name, each in told.items() if each}
-    return {name: to_json(each) for name, each in found.items()}
+    info = {name: planner.runtime_info(inventory) for name, planner in inventory.planners.items()}
+    info |= {name: module.runtime_info() for name, module in inventory.present.items()}
+    resolved = {name: freeze(dict(each), f"runtime_info of {name}") for name, each in info.items() if each}
+    return {name: to_json(each) for name, each in resolved.items()}
 
 
 def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
@@ -106,14 +106,14 @@ def _parameters(executor: Executor) -> dict[str, Any]:
     """Return the budget and the call parameters of each part, if any."""
     inventory, budget = executor.inventory, executor.budget
     parts = {**inventory.planners, **inventory.modules, **inventory.askers}
-    found: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         name: to_json(dict(params)) for name, part in parts.items() if (params := asking_of(part).params)
     }
     for name in ("prices", "retries", "timeout"):
         if (value := getattr(inventory.llm, name)) is not None:
-            found[name] = value.model_dump() if name == "prices" else value
+            parameters[name] = value.model_dump() if name == "prices" else value
     limits = {name: getattr(budget, name) for name in ("calls", "tokens", "seconds", "cost", "steps")}
-    return {**found, "budget": {name: limit for name, limit in limits.items() if limit is not None}}
+    return {**parameters, "budget": {name: limit for name, limit in limits.items() if limit is not None}}
 
 
 def _parts(inventory: Inventory) -> Iterator[Any]:
@@ -127,13 +127,13 @@ def _parts(inventory: Inventory) -> Iterator[Any]:
 
 def own_files(inventory: Inventory) -> dict[str, str]:
     """Digest the files of modules and planners that are not Chameleon's, by file name."""
-    found: dict[str, dict[Path, None]] = {}
+    by_name: dict[str, dict[Path, None]] = {}
     for part in _parts(inventory):
         made_of = getattr(part, "function", type(part))
         if made_of.__module__.split(".")[0] != "chameleon":
             with suppress(TypeError, OSError):  # a class defined in a notebook has no file
                 path = Path(inspect.getsourcefile(made_of) or "")
                 if path.is_file():
-                    found.setdefault(path.name, {})[path] = None
-    whole = {name: b"\0".join(path.read_bytes() for path in paths) for name, paths in found.items()}
-    return {name: hashlib.sha256(text).hexdigest()[:12] for name, text in whole.items()}
+                    by_name.setdefault(path.name, {})[path] = None
+    contents = {name: b"\0".join(path.read_bytes() for path in paths) for name, paths in by_name.items()}
+    return {name: hashlib.sha256(text).hexdigest()[:12] for name, text in contents.items()}

@@ -15,7 +15,7 @@ from chameleon.evaluation.results import Result
 from chameleon.sandbox import ExecResult, shared_sandbox
 from chameleon.text import nearest, type_in_words
 
-_AT_ONCE = 4
+_MAX_PROGRAMS = 4
 # Names of a prediction in other systems' files and in our results.
 _PREDICTIONS = ("prediction", "executed_recorded", "executed")
 
@@ -34,7 +34,7 @@ class Field:
 
     def of(self, row: Row, id: str) -> Any:
         """Return the value in a problem's row. Raises `InputError` with the nearest field it has."""
-        for value in self._found(row):
+        for value in self._values(row):
             return value
         below = {key: value for key, value in row.items() if isinstance(value, Mapping)}
         there = [key for key in row if key not in below]
@@ -54,22 +54,22 @@ class Field:
 
     def is_in(self, row: Row) -> bool:
         """Return whether the row has the field and it is not empty."""
-        return next(self._found(row), None) is not None
+        return next(self._values(row), None) is not None
 
-    def _found(self, row: Row) -> Iterator[Any]:
-        found: Any = row
+    def _values(self, row: Row) -> Iterator[Any]:
+        data: Any = row
         for key in self.above:
-            found = found.get(key) if isinstance(found, Mapping) else None
-        if not isinstance(found, Mapping):
+            data = data.get(key) if isinstance(data, Mapping) else None
+        if not isinstance(data, Mapping):
             return
         names = [self.last]
         if self.last == "prediction":
-            names = [*_PREDICTIONS, *(["answer"] if "declined" in found else [])]
+            names = [*_PREDICTIONS, *(["answer"] if "declined" in data else [])]
         for name in names:
             # An object below a key holds further fields, unless it is itself a prediction.
             is_one = self.last == "prediction" or name in _PREDICTIONS
-            if name in found and (is_one or not isinstance(found[name], Mapping)):
-                yield found[name]
+            if name in data and (is_one or not isinstance(data[name], Mapping)):
+                yield data[name]
 
 
 @dataclass
@@ -123,14 +123,14 @@ def score(
             prediction, counts = read, "declined" not in row or not (row["declined"] or row.get("error"))
             # Our run did answer even if the rule cannot read it, as with an empty list.
             answered = counts if ours else prediction is not None
-        judged = scorer.judged(prediction, problem, answered=counts)
+        judgement = scorer.judged(prediction, problem, answered=counts)
         result = Result(
             id=problem.id,
             answer=prediction,
             declined=not answered,
-            correct=judged.correct,
+            correct=judgement.correct,
             columns=problem.columns,
-            grades=judged.grades,
+            grades=judgement.grades,
             sequence=problem.sequence,
             position=problem.position,
         )
@@ -145,14 +145,14 @@ def _run(programs: Mapping[str, Any], ends: Counter[str]) -> dict[str, Any]:
     def run(program: Any) -> ExecResult | None:
         return sandbox.run(program, timeout=5.0) if isinstance(program, str) else None
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        ended = dict(zip(programs, pool.map(run, programs.values()), strict=True))
-    for result in ended.values():
-        told = "no program" if result is None else result.error_type or result.status
-        ends["a value" if result is not None and result.ok else told] += 1
+    with ThreadPoolExecutor(_MAX_PROGRAMS) as pool:
+        results = dict(zip(programs, pool.map(run, programs.values()), strict=True))
+    for result in results.values():
+        outcome = "no program" if result is None else result.error_type or result.status
+        ends["a value" if result is not None and result.ok else outcome] += 1
     return {
         id: _number_or_value(result) if result is not None and result.ok else None
-        for id, result in ended.items()
+        for id, result in results.items()
     }
 
 
@@ -168,14 +168,14 @@ def _number_or_value(result: ExecResult) -> Any:
 
 
 def _by_id(rows: Iterable[Row], id_of: Callable[[Row], str | None], last_counts: bool) -> dict[str, Row]:
-    given: dict[str, Row] = {}
+    by_id: dict[str, Row] = {}
     for row in rows:
         id = id_of(row)
         if id is None:
-            told = f"Its fields: {', '.join(row)[:200]}."
-            raise InputError("a row of the predictions has no problem id", hint=told)
-        if id in given and not last_counts:
-            told = f"there are two predictions for problem {id}"
-            raise InputError(told, hint="Score the rows of one run only.", code="several-runs")
-        given[id] = row
-    return given
+            hint = f"Its fields: {', '.join(row)[:200]}."
+            raise InputError("a row of the predictions has no problem id", hint=hint)
+        if id in by_id and not last_counts:
+            what = f"there are two predictions for problem {id}"
+            raise InputError(what, hint="Score the rows of one run only.", code="several-runs")
+        by_id[id] = row
+    return by_id

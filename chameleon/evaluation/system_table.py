@@ -104,14 +104,14 @@ class Comparison:
         for run in runs:
             data = run.settings["data"] if run.benchmark.skips_bad_rows else None
             by_data.setdefault((run.settings["benchmark"], data and data["sha256"]), []).append(run)
-        found = []
+        tables = []
         for group in by_data.values():
             benchmark = group[0].benchmark
             printed = benchmark.published if published else ()
             rows = [SystemRow.published(row, benchmark) for row in printed]
             exhibits = exhibits_of(group, benchmark.published_figures if published else {}, **exhibited)
-            found.append(cls(benchmark, (*map(SystemRow.of, group), *rows), tuple(exhibits)))
-        return found
+            tables.append(cls(benchmark, (*map(SystemRow.of, group), *rows), tuple(exhibits)))
+        return tables
 
     @property
     def by_system(self) -> Exhibit:
@@ -126,8 +126,8 @@ class Comparison:
     @property
     def columns(self) -> tuple[str, ...]:
         own = _columns(self.benchmark)
-        found = dict.fromkeys(name for row in self.rows for name in row.cells)
-        return tuple(dict.fromkeys((*(name for name in own if name in found), *found))) or own
+        names = dict.fromkeys(name for row in self.rows for name in row.cells)
+        return tuple(dict.fromkeys((*(name for name in own if name in names), *names))) or own
 
     @property
     def shown(self) -> str:
@@ -143,15 +143,15 @@ class Comparison:
 
     def problems(self, most: int) -> list[dict[str, str]]:
         """Return the first problems as `ranked`: id, question, gold, and by run a mark and the answer."""
-        found: dict[str, dict[str, str]] = {id: {"id": id} for id in ranked(self.runs)[:most]}
+        rows: dict[str, dict[str, str]] = {id: {"id": id} for id in ranked(self.runs)[:most]}
         for run in self.runs:
             log = EventReader(run.path)
-            for result in run.pick(found):
-                row = found[result.id]
+            for result in run.pick(rows):
+                row = rows[result.id]
                 if not row.get("question"):
                     row |= {"question": _question_of(log, result), "gold": _short(result.gold)}
                 row[run.name] = f"{MARKS[result.verdict]} {_short(result.answer)}".rstrip()
-        return list(found.values())
+        return list(rows.values())
 
     @property
     def difference(self) -> str:
@@ -162,13 +162,13 @@ class Comparison:
         shared = list(set.intersection(*map(set, runs)))
         right = [[run[id] == "right" for run in runs] for id in shared if len({run[id] for run in runs}) > 1]
         alone = [sum(each[n] and sum(each) == 1 for each in right) for n in range(len(runs))]
-        told = ", ".join(f"{run.name} {count:,}" for run, count in zip(self.runs, alone, strict=True))
-        return f"They differ on {len(right):,} of {len(shared):,} problems; right where no other is: {told}"
+        counts = ", ".join(f"{run.name} {count:,}" for run, count in zip(self.runs, alone, strict=True))
+        return f"They differ on {len(right):,} of {len(shared):,} problems; right where no other is: {counts}"
 
     def to_json(self) -> dict[str, Any]:
         rows = [row.to_json() for row in self.rows]
-        found = {"benchmark": self.benchmark.name, "columns": list(self.columns), "rows": rows}
-        return {**found, "exhibits": [each.to_json() for each in self.exhibits if each.is_asked]}
+        data = {"benchmark": self.benchmark.name, "columns": list(self.columns), "rows": rows}
+        return {**data, "exhibits": [each.to_json() for each in self.exhibits if each.is_asked]}
 
 
 def ranked(runs: Iterable[Run]) -> list[str]:
@@ -191,13 +191,13 @@ def ranked(runs: Iterable[Run]) -> list[str]:
 def _question_of(log: EventReader, result: Result) -> str:
     """Return the beginning of the question, if the event log has it."""
     with suppress(LogError, InputError):
-        begun = (each for each in log.events_of(result) if isinstance(each, RunStarted))
-        return next((_short(each.input.get("question"), 60) for each in begun), "")
+        starts = (each for each in log.events_of(result) if isinstance(each, RunStarted))
+        return next((_short(each.input.get("question"), 60) for each in starts), "")
     return ""
 
 
-def _short(value: Any, most: int = 40) -> str:
-    return one_line(answer_in_text(value, "; "), most)
+def _short(value: Any, limit: int = 40) -> str:
+    return one_line(answer_in_text(value, "; "), limit)
 
 
 def _columns(benchmark: Benchmark) -> tuple[str, ...]:

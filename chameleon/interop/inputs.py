@@ -26,7 +26,7 @@ _JSON: Mapping[str, Any] = {
     "bool": {"type": "boolean"},
     "any": {},
 }
-_A_PATH = ("index", "statutes")  # texts that name a file or folder
+_PATH_KEYS = ("index", "statutes")  # texts that name a file or folder
 _CONTENT = {
     "type": "object",
     "properties": {
@@ -60,9 +60,9 @@ class Inputs:
     def _check_known(self, keys: Iterable[str]) -> None:
         for key in keys:
             if key not in self.takes:
-                shown = one_line(harmless(str(key)), 60)
-                what = f"the inventory {self.inventory.name} does not take {shown}"
-                raise InputError(what, hint=nearest(shown, self.takes))
+                name = one_line(harmless(str(key)), 60)
+                what = f"the inventory {self.inventory.name} does not take {name}"
+                raise InputError(what, hint=nearest(name, self.takes))
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Inputs:
         if key == "tables":
             note = f"Further tables, each: {_TABLE}{f' Or {path}.' if path else ''}"
             return {"type": "array", "items": {"type": "string"}, "description": note}
-        if key in _A_PATH:
+        if key in _PATH_KEYS:
             note = f"{path[:1].upper()}{path[1:]}, or of a folder." if path else "This server reads no files."
             return {**_JSON[kind], "description": note}
         return {**_JSON[kind], **({"description": _TEXTS[key]} if key in _TEXTS else {})}
@@ -109,8 +109,8 @@ class Inputs:
         if key == "tables" and isinstance(value, list | tuple):
             return [self._table(key, str(each)) for each in value]
         if kind == "path" and isinstance(value, Mapping):
-            return self._written(key, value, scratch)
-        if isinstance(value, str) and (kind == "path" or key in _A_PATH):
+            return self._saved_file(key, value, scratch)
+        if isinstance(value, str) and (kind == "path" or key in _PATH_KEYS):
             path = self._path(key, value, must_be_file=kind == "path")
             return path if kind == "path" else str(path)
         return value
@@ -128,7 +128,7 @@ class Inputs:
 
     def _path(self, key: str, text: str, *, must_be_file: bool = True) -> Path:
         """Return the path in one of the folders, with links followed; paths elsewhere are not accessed."""
-        shown = one_line(harmless(text), 120)
+        name = one_line(harmless(text), 120)
         if not self.folders:
             raise InputError(f"{key} is a path, but files are not read here", hint="Send the content.")
         for folder in self.folders:
@@ -141,9 +141,9 @@ class Inputs:
             if is_there and not any(part.startswith(".") for part in below.parts):
                 return path
         hint = f"Use a path below {self._named}; hidden files are not read."
-        raise InputError(f"{key} is {shown!r}, but no such file can be read", hint=hint)
+        raise InputError(f"{key} is {name!r}, but no such file can be read", hint=hint)
 
-    def _written(self, key: str, content: Mapping[str, Any], scratch: Path) -> Path:
+    def _saved_file(self, key: str, content: Mapping[str, Any], scratch: Path) -> Path:
         """Write the content of a file, and return its path."""
         kind, data = content.get("mimeType"), content.get("data")
         if not isinstance(kind, str) or not isinstance(data, str):

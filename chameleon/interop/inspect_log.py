@@ -186,11 +186,11 @@ def _reply(call: Call) -> Json:
 
 def _usage(usage: Usage) -> Json:
     """Return the usage; counts that the provider did not report are 0, as Inspect has no unknown."""
-    read, written = usage.input_tokens or 0, usage.output_tokens or 0
+    tokens_in, tokens_out = usage.input_tokens or 0, usage.output_tokens or 0
     return {
-        "input_tokens": read,
-        "output_tokens": written,
-        "total_tokens": read + written,
+        "input_tokens": tokens_in,
+        "output_tokens": tokens_out,
+        "total_tokens": tokens_in + tokens_out,
         "input_tokens_cache_read": usage.cached_tokens,
         "reasoning_tokens": usage.reasoning_tokens,
         "total_cost": usage.cost,

@@ -154,8 +154,8 @@ class InventoryServer:
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         served = self.tools.get(params.name)
         if served is None:
-            shown = one_line(harmless(params.name), 60)
-            what = f"there is no tool {shown!r}. {nearest(shown, self.tools)}"
+            name = one_line(harmless(params.name), 60)
+            what = f"there is no tool {name!r}. {nearest(name, self.tools)}"
             raise MCPError(types.INVALID_PARAMS, what.strip())
         async with self._turn():
             with TemporaryDirectory(prefix="chameleon-") as scratch:
@@ -177,13 +177,13 @@ class InventoryServer:
         finally:
             self._calls -= 1
 
-    async def _run(self, served: Served, given: Mapping[str, Any], context: Context) -> types.CallToolResult:
+    async def _run(self, served: Served, inputs: Mapping[str, Any], context: Context) -> types.CallToolResult:
         """Run an inventory, report each event, and keep the trace whatever happens."""
         uri, stop = f"{TRACES}{uuid.uuid4().hex}", threading.Event()
         events: list[Event] = []
         state = State()
         try:
-            async with aclosing(served.executor.astream(given, stop=stop)) as stream:  # type: ignore[type-var]
+            async with aclosing(served.executor.astream(inputs, stop=stop)) as stream:  # type: ignore[type-var]
                 async for event in stream:
                     events.append(event)
                     state = state.after(event)
@@ -237,8 +237,8 @@ def _result(
     text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
 ) -> types.CallToolResult:
     content = types.TextContent(type="text", text=text)
-    whole = dict(structured) if structured else None
-    return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
+    data = dict(structured) if structured else None
+    return types.CallToolResult(content=[content], structured_content=data, is_error=is_error)
 
 
 def _message(problem: ChameleonError) -> str:
@@ -286,7 +286,7 @@ async def serve_http(
             is_host = isinstance(problem, socket.gaierror)
             hint = "Use a host of this machine." if is_host else "Use another port, or 0."
             raise InputError(what, where=f"{host}:{port}", hint=hint) from problem
-        shown = f"[{host}]" if ":" in host else host
-        tell(f"http://{shown}:{bound.getsockname()[1]}/mcp")
+        url_host = f"[{host}]" if ":" in host else host
+        tell(f"http://{url_host}:{bound.getsockname()[1]}/mcp")
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
         await uvicorn.Server(config).serve(sockets=[bound])

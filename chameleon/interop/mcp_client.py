@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_TOOLS = 1_000
 _MAX_ERROR_CHARS = 2_000
 _START_SECONDS, _END_SECONDS = 30.0, 3.0
-_TALKATIVE = (  # loggers of the SDK; a filter applies only to its own logger
+_NOISY_LOGGERS = (  # loggers of the SDK; a filter applies only to its own logger
     "client",
     "mcp.client.client",
     "mcp.client.caching",
@@ -39,7 +39,7 @@ _TALKATIVE = (  # loggers of the SDK; a filter applies only to its own logger
 _HTTP_ERROR = "Server returned an error response"  # the SDK's message for most statuses
 _HTML_ERROR = "Unexpected content type: text/html"
 _SESSION = "mcp-session-id"
-_OF_CALLS = ("content", "structuredContent", "isError")
+_CALL_KEYS = ("content", "structuredContent", "isError")
 _T = TypeVar("_T")
 _log = logging.getLogger("chameleon.mcp")
 
@@ -69,8 +69,8 @@ class ServerConnection:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Return the texts that no log may contain: secrets and variables that the server receives."""
-        named = (*self.spec.env.values(), *self.spec.headers.values())
-        values = (os.environ.get(each[1:], "") for each in named if each.startswith("$"))
+        settings = (*self.spec.env.values(), *self.spec.headers.values())
+        values = (os.environ.get(each[1:], "") for each in settings if each.startswith("$"))
         return known_secrets(filter(None, values))
 
     def tools(self) -> list[dict[str, Any]]:
@@ -100,9 +100,9 @@ class ServerConnection:
             cursor, size = None, 0
             while True:
                 page = await client.list_tools(cursor=cursor)
-                listed = page.model_dump_json(by_alias=True, exclude_none=True)
-                tools += json.loads(listed)["tools"]
-                size += len(listed)
+                text = page.model_dump_json(by_alias=True, exclude_none=True)
+                tools += json.loads(text)["tools"]
+                size += len(text)
                 if len(tools) > MAX_TOOLS or size > 2 * MAX_MESSAGE_BYTES:
                     raise ServerFailed(
                         f"{self.spec.place} lists more than {MAX_TOOLS:,} tools, or too much about them"
@@ -177,11 +177,11 @@ class ServerConnection:
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[tuple[Any, Any]]:
         if self.spec.url is not None:
-            made = http_streams(self.spec.url, _from_environment(self.spec.headers), self._refused.append)
+            streams = http_streams(self.spec.url, _from_environment(self.spec.headers), self._refused.append)
         else:
             folder = (self.folder or Path()) / (self.spec.cwd or "")
             self._process = ServerProcess(self.spec.command or (), _from_environment(self.spec.env), folder)
-            made = self._process.streams()
+            streams = self._process.streams()
         import anyio
 
         async def pass_on(messages: Any, send: Any) -> None:
@@ -190,12 +190,12 @@ class ServerConnection:
                     result = getattr(getattr(message, "message", None), "result", None)
                     if isinstance(result, dict) and isinstance(tools := result.get("tools"), list):
                         result["tools"] = [each for each in tools if _fits(each, self.spec.place)]
-                    elif isinstance(result, dict) and not result.keys().isdisjoint(_OF_CALLS):
+                    elif isinstance(result, dict) and not result.keys().isdisjoint(_CALL_KEYS):
                         # The SDK would reject a whole result for one invalid part: `call` gets it unchanged.
                         result |= {"content": [], "structuredContent": dict(result)}
                     await send.send(message)
 
-        async with made as (incoming, outgoing):
+        async with streams as (incoming, outgoing):
             send, fitting = anyio.create_memory_object_stream[Any](0)
             async with send, fitting:
                 task = asyncio.create_task(pass_on(incoming, send))
@@ -264,8 +264,8 @@ def _fits(tool: Any, place: str) -> bool:
     try:
         validate_server_result("tools/list", "2025-11-25", {"tools": [tool]})
     except ValueError:
-        shown = one_line(harmless(str(tool.get("name") if isinstance(tool, dict) else tool)), 60)
-        _log.warning("%s: the tool %s is left out: its listing is invalid", place, shown)
+        name = one_line(harmless(str(tool.get("name") if isinstance(tool, dict) else tool)), 60)
+        _log.warning("%s: the tool %s is left out: its listing is invalid", place, name)
         return False
     return True
 
@@ -305,7 +305,7 @@ def _is_not_ours(record: logging.LogRecord) -> bool:
     return not wire.is_here
 
 
-for _name in _TALKATIVE:
+for _name in _NOISY_LOGGERS:
     logging.getLogger(_name).addFilter(_is_not_ours)
 
 

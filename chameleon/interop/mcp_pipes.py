@@ -17,7 +17,7 @@ from chameleon.text import harmless, one_line, redact
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _END_SECONDS = 1.0
-_NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a stack trace
+_TRACE_LINE = re.compile(r'at |File "|Node\.js v|\W*$')  # of a stack trace
 
 
 class ServerProcess:
@@ -37,8 +37,8 @@ class ServerProcess:
         """Return the child processes of the server (or `pid`), at any depth; none without /proc."""
         pids: list[int] = []
         with suppress(OSError):
-            for listed in Path(f"/proc/{pid or self.pid}/task").glob("*/children"):
-                children = map(int, listed.read_text().split())
+            for file in Path(f"/proc/{pid or self.pid}/task").glob("*/children"):
+                children = map(int, file.read_text().split())
                 pids += [each for child in children for each in (child, *self.below(child))]
         return pids
 
@@ -114,7 +114,7 @@ class ServerProcess:
         while piece := await process.stderr.read(65_536):
             for line in piece.decode(errors="replace").split("\n")[-50:]:
                 text = one_line(redact(harmless(line[:1_000]), also=self.env.values()))
-                if not _NO_WORDS.match(text):
+                if not _TRACE_LINE.match(text):
                     self.last_words.append(text)
 
 

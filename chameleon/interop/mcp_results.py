@@ -32,8 +32,8 @@ def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
         ModuleError: the result is nested too deeply, or a picture or file cannot be read.
     """
     content, structured = result.get("content") or [], result.get("structuredContent")
-    listed = content if isinstance(content, list) else [content]
-    blocks = [each if isinstance(each, dict) else {"type": "text", "text": each} for each in listed]
+    items = content if isinstance(content, list) else [content]
+    blocks = [each if isinstance(each, dict) else {"type": "text", "text": each} for each in items]
     if result.get("isError"):
         words = " ".join(clean_cell(_text(each)) for each in blocks).strip()
         if not words and structured:
@@ -49,7 +49,7 @@ def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
         values.append(structured["result"] if is_wrapped else structured)
     elif texts:
         values.append(_read("\n\n".join(texts)))
-    values += [_held(block) for block in blocks if block.get("type") != "text"]
+    values += [_value_of(block) for block in blocks if block.get("type") != "text"]
     try:
         return masked(values[0] if len(values) == 1 else values or "", secrets)
     except RecursionError as problem:
@@ -77,7 +77,7 @@ def _read(text: str) -> Any:
     return text
 
 
-def _held(block: Mapping[str, Any]) -> Any:
+def _value_of(block: Mapping[str, Any]) -> Any:
     """Return the value of a non-text block: a table, text, JSON, a picture, or its metadata."""
     resource = block["resource"] if isinstance(block.get("resource"), dict) else block
     kind = str(resource.get("mimeType", "")).partition(";")[0].strip().lower()

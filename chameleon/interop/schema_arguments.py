@@ -18,7 +18,7 @@ from chameleon.text import harmless, one_line
 from chameleon.values import Room
 
 _NAME = re.compile(r"[\w.$-]{1,64}")
-_SEVERAL = ("allOf", "anyOf", "oneOf")
+_COMBINERS = ("allOf", "anyOf", "oneOf")
 _REFERENCE = re.compile(r'"\$ref": "([^"]*)"')
 _MAX_SCHEMA_CHARS, _MAX_NOTE_CHARS, _MAX_SIGNATURE_CHARS = 100_000, 1_000, 20_000
 
@@ -32,8 +32,8 @@ class SchemaArguments(Arguments):
     @classmethod
     def of_schema(cls, module: str, schema: Any) -> SchemaArguments | None:
         """Return the arguments in a schema, or None. Raises as `usable_schema` does."""
-        whole = usable_schema(module, schema)
-        parts = [whole, *(each for key in _SEVERAL for each in whole.get(key, ()) if isinstance(each, dict))]
+        root = usable_schema(module, schema)
+        parts = [root, *(each for key in _COMBINERS for each in root.get(key, ()) if isinstance(each, dict))]
         properties: dict[str, Any] = {}
         for name, each in (item for part in parts for item in part.get("properties", {}).items()):
             kind = each if isinstance(each, dict) else {}  # it may be `true`: anything
@@ -41,16 +41,16 @@ class SchemaArguments(Arguments):
             properties[name] = kind if before == kind else {"anyOf": [before, kind]}
         if not all(map(_NAME.fullmatch, properties)):
             raise InventoryError(f"{module} takes arguments whose names cannot be written in a plan")
-        is_open = whole.get("additionalProperties", False) is not False
-        is_open = is_open or not whole.keys().isdisjoint(("$ref", "patternProperties"))
+        is_open = root.get("additionalProperties", False) is not False
+        is_open = is_open or not root.keys().isdisjoint(("$ref", "patternProperties"))
         if not properties and not is_open:
             return None
-        required = [name for name in whole.get("required", ()) if name in properties]
+        required = [name for name in root.get("required", ()) if name in properties]
         fields: dict[str, Any] = {}
         for place, name in enumerate(properties):
             fields[f"argument_{place}"] = (Any, Field(... if name in required else None, alias=name))
         model = create_model(module, __config__=ConfigDict(extra="allow" if is_open else "forbid"), **fields)
-        plain: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
+        plain: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
         plain |= {"properties": properties, "required": required, "additionalProperties": is_open}
         return cls(module, model, schema={"type": "object", **plain})
 
@@ -81,11 +81,11 @@ def usable_schema(module: str, schema: Any) -> dict[str, Any]:
         text = json.dumps(schema, allow_nan=False, ensure_ascii=False)
         if len(text) > _MAX_SCHEMA_CHARS:
             raise ValueError(f"it has more than {_MAX_SCHEMA_CHARS:,} characters")
-        whole: Any = json.loads(text)
-        if not isinstance(whole, dict) or whole.get("type", "object") != "object":
+        root: Any = json.loads(text)
+        if not isinstance(root, dict) or root.get("type", "object") != "object":
             raise ValueError("it does not describe an object")
-        validator_for(whole, default=Draft202012Validator).check_schema(whole)
-        resource = Resource.from_contents(whole, default_specification=DRAFT202012)
+        validator_for(root, default=Draft202012Validator).check_schema(root)
+        resource = Resource.from_contents(root, default_specification=DRAFT202012)
         resolver = Registry().with_resource("", resource).resolver()
         for link in set(_REFERENCE.findall(text)):
             resolver.lookup(link)
@@ -93,4 +93,4 @@ def usable_schema(module: str, schema: Any) -> dict[str, Any]:
         why = f"it refers to {problem.ref}" if isinstance(problem, Unresolvable) else problem
         why = one_line(harmless(str(getattr(why, "message", why))), 200)
         raise InventoryError(f"the schema of {module} cannot be used: {why}") from problem
-    return whole
+    return root

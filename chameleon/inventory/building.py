@@ -27,12 +27,12 @@ from chameleon.usage import Budget
 
 MCP_SERVER = "chameleon.modules.compose.mcp_server:McpServer"
 _KEYS = [*ModuleSpec.model_fields]
-_OF_VIEWS = {
+_VIEW_KEYS = {
     "table_style": "style",
     "max_table_tokens": "max_tokens",
     **{name: name for name in ("max_rows", "max_cell", "max_text_tokens")},
 }
-_OF_ASKERS = _KEYS[_KEYS.index("prompt") :]  # keys for modules that ask a model
+_ASKER_KEYS = _KEYS[_KEYS.index("prompt") :]  # keys for modules that ask a model
 
 
 def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
@@ -121,22 +121,22 @@ class Builder:
 
     def _modules(self, name: str, entry: ModuleSpec, path: KeyPath) -> dict[str, Module]:
         """Make the modules of one entry: one with its name, or a toolkit's under their own names."""
-        made: Module | Toolkit
+        part: Module | Toolkit
         if entry.inventory is not None:
-            made = self._nested(entry.inventory, entry, path)
+            part = self._nested(entry.inventory, entry, path)
         elif entry.mcp is not None:
-            made = self._server(entry.mcp, entry, path)
+            part = self._server(entry.mcp, entry, path)
         else:
-            given = self.source.given.get(name)
-            found = self._found(entry.use or name, "modules", path) if given is None else given
-            made = self._made(found, entry, path)
-        if isinstance(made, Module):
-            return {name: self._configured(made, entry, path)}
-        self._refuse(entry, ("description", "when", *_OF_ASKERS), path, "an entry of several tools takes no")
+            value = self.source.given.get(name)
+            target = self._find(entry.use or name, "modules", path) if value is None else value
+            part = self._make(target, entry, path)
+        if isinstance(part, Module):
+            return {name: self._configured(part, entry, path)}
+        self._refuse(entry, ("description", "when", *_ASKER_KEYS), path, "an entry of several tools takes no")
         with placed(self._place(path)):
-            several = made.modules()
+            several = part.modules()
         shared = ModuleSpec(requires_approval=entry.requires_approval)
-        return {own: self._configured(each, shared, path) for own, each in several.items()}
+        return {tool: self._configured(each, shared, path) for tool, each in several.items()}
 
     def _configured(self, module: Module, entry: ModuleSpec, path: KeyPath) -> Module:
         """Return a module with the settings any entry may have: card, keys to read, prompt, model."""
@@ -158,7 +158,7 @@ class Builder:
             if model:
                 configure(module, Asking(model=model, connection=connection))
         elif not (isinstance(module, AsksModel) and needs_model(module)):
-            self._refuse(entry, _OF_ASKERS, path, f"{kind.__name__} asks no model and takes no")
+            self._refuse(entry, _ASKER_KEYS, path, f"{kind.__name__} asks no model and takes no")
         elif entry.structured and getattr(kind, "schema", LLMModule.schema) is LLMModule.schema:
             raise self._wrong(path, f"{kind.__name__} replies in text, so it cannot have 'structured'")
         else:
@@ -167,51 +167,51 @@ class Builder:
 
     def _nested(self, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
         """Make the module that runs an inventory; the entry's `llm` overrides that of its file."""
-        keys = ("use", *_OF_ASKERS, *entry.parameters())
+        keys = ("use", *_ASKER_KEYS, *entry.parameters())
         refused = [key for key in keys if key not in ("llm", "at_least")]
         self._refuse(entry, refused, path, "an inventory as a module takes no")
         with placed(self._place(path)):
             source = self.source.nested(name)
-        own = entry.llm.params() if entry.llm else {}
+        params = entry.llm.params() if entry.llm else {}
         recorded = self.source.recorded.get("inside", {}).get(path[-1], {})
-        source = replace(source, params={**own, **self.source.params}, recorded=recorded)
-        cls = self._found(INVENTORY_MODULE, "modules", path)
-        module: Module = self._built(cls, {**entry.parameters(), "inventory": self.read(source)}, path)
+        source = replace(source, params={**params, **self.source.params}, recorded=recorded)
+        cls = self._find(INVENTORY_MODULE, "modules", path)
+        module: Module = self._build(cls, {**entry.parameters(), "inventory": self.read(source)}, path)
         return module
 
     def _server(self, mcp: McpSpec, entry: ModuleSpec, path: KeyPath) -> Toolkit:
         """Make the toolkit of a server from its tools, or from the log of a resumed run."""
         self._refuse(entry, ("use",), path, "the tools of a server take no")
         recorded = self.source.recorded.get("tools", {}).values()
-        listed = [tool for tool in recorded if tool.get("of") == path[-1]]
+        tools = [tool for tool in recorded if tool.get("of") == path[-1]]
         args = {**entry.parameters(), "entry": path[-1], "server": mcp, "max_runs": entry.max_runs}
-        args |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": listed or None}
-        made: Toolkit = self._built(find_class(MCP_SERVER, "modules"), args, path)
-        return made
+        args |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": tools or None}
+        toolkit: Toolkit = self._build(find_class(MCP_SERVER, "modules"), args, path)
+        return toolkit
 
-    def _built(
-        self, cls: Any, given: Mapping[str, Any], path: KeyPath, spec: type[BaseModel] = ModuleSpec
+    def _build(
+        self, cls: Any, params: Mapping[str, Any], path: KeyPath, spec: type[BaseModel] = ModuleSpec
     ) -> Any:
-        return build(cls, given, partial(self._place, path), spec.model_fields)
+        return build(cls, params, partial(self._place, path), spec.model_fields)
 
-    def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module | Toolkit:
+    def _make(self, target: Any, entry: ModuleSpec, path: KeyPath) -> Module | Toolkit:
         """Make a module or toolkit from a class, a function, a module or a list of them."""
         args = entry.parameters()
-        if inspect.isclass(found):
-            if not (issubclass(found, Module | Toolkit) or adapter_of(found)):
-                raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
-            made = self._built(found, args, path)
-            return made if isinstance(made, Toolkit) else module_of(made)
-        is_list = isinstance(found, list | tuple)
+        if inspect.isclass(target):
+            if not (issubclass(target, Module | Toolkit) or adapter_of(target)):
+                raise self._wrong(path, f"{target.__name__} is not a subclass of Module")
+            part = self._build(target, args, path)
+            return part if isinstance(part, Toolkit) else module_of(part)
+        is_list = isinstance(target, list | tuple)
         if args and not is_list:
             hint = "A plan passes arguments: {module: NAME, args: {…}}."
             raise self._wrong((*path, next(iter(args))), f"{entry.use or path[-1]} takes no parameter", hint)
         with placed(self._place(path)):
-            modules = [*map(module_of, found if is_list else [found])]
+            modules = [*map(module_of, target if is_list else [target])]
         if not is_list:
             return copy.copy(modules[0])
         args |= {"given": modules, "max_runs": entry.max_runs}
-        return cast(Toolkit, self._built(ModuleList, args, path))
+        return cast(Toolkit, self._build(ModuleList, args, path))
 
     def planner(self, data: Any, path: KeyPath) -> Planner:
         """Make the planner at `path`, and the planners in its parameters `planner` and `planners`."""
@@ -219,14 +219,14 @@ class Builder:
             entry = PlannerSpec.model_validate(short_for(data))
         except ValidationError as problem:
             raise spec_error(problem, self.source, path) from problem
-        cls = self._found(entry.use, "planners", path)
+        cls = self._find(entry.use, "planners", path)
         parameters = entry.parameters()
         if "planner" in parameters:
             parameters["planner"] = self.planner(parameters["planner"], (*path, "planner"))
         if isinstance(several := parameters.get("planners"), list):
             inner = (*path, "planners")
             parameters["planners"] = [self.planner(each, (*inner, n)) for n, each in enumerate(several)]
-        planner: Planner = self._built(cls, parameters, path, PlannerSpec)
+        planner: Planner = self._build(cls, parameters, path, PlannerSpec)
         if not isinstance(planner, Planner):
             hint = "Subclass chameleon.Planner and write propose."
             raise self._wrong(path, f"{cls.__name__} is not a planner", hint)
@@ -236,22 +236,22 @@ class Builder:
             self._refuse(entry, ("prompt", "llm"), path, f"planner {entry.use} asks no model and takes no")
         return planner
 
-    def _found(self, name: str, family: Family, path: KeyPath) -> Any:
+    def _find(self, name: str, family: Family, path: KeyPath) -> Any:
         with placed(self._place(path)):
             return find_class(name, family, self.source.folders)
 
     def _configure(self, owner: Any, entry: ModuleSpec | PlannerSpec, path: KeyPath) -> None:
         """Set what every part that asks a model has: prompt, table view, call parameters, its own model."""
-        keys = [key for key in _OF_ASKERS if key != "llm" and key in type(entry).model_fields]
+        keys = [key for key in _ASKER_KEYS if key != "llm" and key in type(entry).model_fields]
         settings = {key: value for key in keys if (value := getattr(entry, key)) is not None}
-        if view := {_OF_VIEWS[key]: settings.pop(key) for key in [*settings] if key in _OF_VIEWS}:
+        if view := {_VIEW_KEYS[key]: settings.pop(key) for key in [*settings] if key in _VIEW_KEYS}:
             owner.table_view = replace(owner.table_view, **view)
         vars(owner).update(settings)
         llm, given_for_all = entry.llm, self.source.params
         own = llm.params() if llm else {}
         params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
-        written = [each for each in (self.spec.llm, llm) if each and "temperature" in each.model_fields_set]
-        if given_for_all.get("temperature", 0) is None or (written and written[-1].temperature is None):
+        specs = [each for each in (self.spec.llm, llm) if each and "temperature" in each.model_fields_set]
+        if given_for_all.get("temperature", 0) is None or (specs and specs[-1].temperature is None):
             params |= {"temperature": None}  # omit it instead of defaulting to 0
         model, connection = self._own_model(llm, path)
         place, stops = self._place(path, "prompt"), "stop" not in given_for_all
@@ -310,9 +310,9 @@ def spec_error(
             hint = f"It belongs to a module: `modules: {{NAME: {{{key}: …}}}}`."
         return InventoryError(f"unknown key {key!r}", where=where, hint=hint)
     message = first["msg"].removeprefix("Value error, ")
-    shown = json.dumps(first["input"], default=str)[:80]
+    value = json.dumps(first["input"], default=str)[:80]
     hint = f"Write `{present[-1]}: {{NAME: …}}`." if first["type"] == "dict_type" else ""
-    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=where, hint=hint)
+    return InventoryError(f"{key} is {value}: {message[:1].lower()}{message[1:]}", where=where, hint=hint)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -199,14 +199,14 @@ class Composition:
         return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
 
 
-def _by_name(given: Any) -> dict[str, Module]:
+def _by_name(tools: Any) -> dict[str, Module]:
     """Return modules by name, from a mapping or a list of tools."""
-    if isinstance(given, Mapping):
-        return {name: named(_module(each), name) for name, each in given.items()}
-    if isinstance(given, str) or not isinstance(given, Collection | Iterator):  # a single tool
-        given = [given]
+    if isinstance(tools, Mapping):
+        return {name: named(_module(each), name) for name, each in tools.items()}
+    if isinstance(tools, str) or not isinstance(tools, Collection | Iterator):  # a single tool
+        tools = [tools]
     modules: dict[str, Module] = {}
-    for module in map(_module, given):
+    for module in map(_module, tools):
         if module.name in modules:
             hint = "Pass a mapping of names to modules."
             raise InventoryError(f"two modules are named {module.name}", hint=hint)
@@ -214,24 +214,24 @@ def _by_name(given: Any) -> dict[str, Module]:
     return modules
 
 
-def _module(given: Any) -> Module:
+def _module(tool: Any) -> Module:
     """Return a module from a module, a shipped name, a tool, or an inventory to run."""
-    if isinstance(given, Module):
-        return given
-    if isinstance(given, Composition):
-        nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
+    if isinstance(tool, Module):
+        return tool
+    if isinstance(tool, Composition):
+        nested: Module = find_class(INVENTORY_MODULE, "modules")(tool)
         return nested
-    return module_of(find_class(given, "modules") if isinstance(given, str) else given)
+    return module_of(find_class(tool, "modules") if isinstance(tool, str) else tool)
 
 
-def _names_in(held: Any, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
+def _names_in(data: Any, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
     """Yield every name in lists and mappings of names, with its place."""
-    if isinstance(held, str):
-        yield path, held
-    elif isinstance(held, Mapping):
-        for name, each in held.items():
+    if isinstance(data, str):
+        yield path, data
+    elif isinstance(data, Mapping):
+        for name, each in data.items():
             yield (*path, name), name
             yield from _names_in(each, *path, name)
     else:
-        for index, each in enumerate(held):
+        for index, each in enumerate(data):
             yield from _names_in(each, *path, index)

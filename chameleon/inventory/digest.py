@@ -18,14 +18,14 @@ from chameleon.errors import ChameleonError, LogError, versions_of
 from chameleon.inventory import Inventory
 
 # Changes that a resumed run may have: another model, other call parameters, and a larger budget.
-_MAY_CHANGE: Any = {
+_VOLATILE_KEYS: Any = {
     "about": True,
     "budget": True,
     "llm": True,
     "planner": {"llm"},
     "modules": {"__all__": {"llm"}},
 }
-_NEW_FILE = "Use a new file for the log."
+_NEW_FILE_HINT = "Use a new file for the log."
 
 
 def settings_of(inventory: Inventory) -> dict[str, Any]:
@@ -34,10 +34,10 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     An inventory made in Python has no digest, nor does an unreadable prompt: the step that needs it reports
     the error.
     """
-    ours = "chameleon-compose"
-    settings: dict[str, Any] = {"version": versions_of(ours).get(ours, "unknown")}  # unknown in a checkout
+    dist = "chameleon-compose"
+    settings: dict[str, Any] = {"version": versions_of(dist).get(dist, "unknown")}  # unknown in a checkout
     if inventory.spec:
-        data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
+        data = inventory.spec.model_dump(exclude=_VOLATILE_KEYS, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
     prompts = {}
     for name, part in {**inventory.modules, **inventory.planners}.items():
@@ -65,8 +65,8 @@ def _for_one_question(inventory: Inventory) -> list[str]:
     }:
         names |= more.keys()
         keys |= {key for access in more.values() for key in access.writes if key.startswith("cache.")}
-    written = {name: inventory.access[name].writes for name in names}
-    return sorted(name for name in names if any(key.startswith("input.") for key in written[name]))
+    writes = {name: inventory.access[name].writes for name in names}
+    return sorted(name for name in names if any(key.startswith("input.") for key in writes[name]))
 
 
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -88,31 +88,31 @@ def check_same(
 ) -> None:
     """Raise `LogError` naming what changed since the run started: inventory, prompts, input or files."""
     assert state.started is not None
-    name, before = inventory.name, state.started.settings
+    name, recorded = inventory.name, state.started.settings
     if (state.started.inventory, state.started.input) != (name, given):
         hint = "Use a new file, or ask the same question."
         raise LogError("the log belongs to another question or inventory", hint=hint)
-    if before.get("inventory", settings.get("inventory")) != settings.get("inventory"):
-        raise LogError(f"the inventory {name} has changed since the log began", hint=_NEW_FILE)
-    if before.get("version", settings["version"]) != settings["version"]:
-        what = f"the log was started by version {before['version']} of chameleon-compose"
-        raise LogError(f"{what}, but this is {settings['version']}", hint=_NEW_FILE)
-    if before.get("without", ()) != settings.get("without", ()):
-        raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE)
+    if recorded.get("inventory", settings.get("inventory")) != settings.get("inventory"):
+        raise LogError(f"the inventory {name} has changed since the log began", hint=_NEW_FILE_HINT)
+    if recorded.get("version", settings["version"]) != settings["version"]:
+        what = f"the log was started by version {recorded['version']} of chameleon-compose"
+        raise LogError(f"{what}, but this is {settings['version']}", hint=_NEW_FILE_HINT)
+    if recorded.get("without", ()) != settings.get("without", ()):
+        raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE_HINT)
     parts = {"inside": "the inventory that {} runs", "tools": "the server's tool {}"}
     for part, what in {**parts, "prompts": "the prompt of {}"}.items():
         now = settings.get(part, {})
-        for owner, kept in before.get(part, {}).items():
-            if now.get(owner, kept) != kept:
-                raise LogError(f"{what.format(owner)} has changed since the log began", hint=_NEW_FILE)
+        for owner, old in recorded.get(part, {}).items():
+            if now.get(owner, old) != old:
+                raise LogError(f"{what.format(owner)} has changed since the log began", hint=_NEW_FILE_HINT)
     planned = {step.module for plan in state.plans if not plan.refused for step in plan.steps}
     if unknown := sorted(planned - set(inventory.modules)):
         what = f"the log has a step {unknown[0]!r}, but the inventory {name} has no such module"
-        raise LogError(what, hint=_NEW_FILE)
+        raise LogError(what, hint=_NEW_FILE_HINT)
     for key, digest in settings.get("files", {}).items():
-        if before.get("files", {}).get(key) != digest:
+        if recorded.get("files", {}).get(key) != digest:
             what = f"the log belongs to another question: the {key} has changed since it began"
-            hint = "Use a new file for the log, or restore the old {key}."
+            hint = f"Use a new file for the log, or restore the old {key}."
             raise LogError(what, where=str(given[key]), hint=hint)
 
 

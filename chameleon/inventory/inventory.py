@@ -63,11 +63,11 @@ class Inventory(Composition):
         if not isinstance(planning, Planner):
             hint = 'Pass its name, such as "react", or a Planner.'
             raise InventoryError(f"{str(planning)[:60]!r} is not a planner", where=name, hint=hint)
-        made = cls(name, planning, cast(Mapping[str, Module], given))  # may be a list: `_by_name` reads both
-        if not made.modules.keys() - made.brought:
+        new = cls(name, planning, cast(Mapping[str, Module], given))  # may be a list: `_by_name` reads both
+        if not new.modules.keys() - new.brought:
             hint = "Pass a list of functions and modules."
             raise InventoryError("no tools are given", where=name, hint=hint)
-        return made
+        return new
 
     @classmethod
     def load(
@@ -203,9 +203,9 @@ class Inventory(Composition):
 
 def _followers(following: Mapping[str, str], out: Iterable[str]) -> dict[str, str]:
     """Return which module must follow which, skipping those left out: a → b → c without b is a → c."""
-    left = dict(following)
+    rest = dict(following)
     for name in out:
-        after = left.pop(name, name)
-        stepped = {each: after if follower == name else follower for each, follower in left.items()}
-        left = {each: follower for each, follower in stepped.items() if follower != name}
-    return left
+        after = rest.pop(name, name)
+        stepped = {each: after if follower == name else follower for each, follower in rest.items()}
+        rest = {each: follower for each, follower in stepped.items() if follower != name}
+    return rest

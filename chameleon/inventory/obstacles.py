@@ -30,8 +30,8 @@ class Obstacle:
     def to_json(self) -> dict[str, str | bool]:
         """Write the obstacle as JSON."""
         error = self.error
-        shown = {"part": self.part, "what": error.what, "hint": error.hint, "where": error.where}
-        return {**shown, "stops": self.stops}
+        data = {"part": self.part, "what": error.what, "hint": error.hint, "where": error.where}
+        return {**data, "stops": self.stops}
 
 
 def obstacles(inventory: Composition) -> Iterator[Obstacle]:
@@ -43,14 +43,14 @@ def obstacles(inventory: Composition) -> Iterator[Obstacle]:
         for error in _faults(module, f"module {name}", inventory.place(("modules", name))):
             stops = isinstance(error, PromptError) or not _continues_without(name, inventory)
             yield Obstacle(f"modules.{name}", error, name, stops)
-    known, where = _known_keys(inventory), inventory.place(("planner",))
+    keys, where = _known_keys(inventory), inventory.place(("planner",))
     for planner in inventory.planners.values():
         for error in _faults(planner, f"planner {planner.name}", where):
             yield Obstacle("planner", error)
         for key in planner.reads:  # otherwise it would always choose the same
-            if known.isdisjoint((key, f"{key.partition('.')[0]}.*")):
+            if keys.isdisjoint((key, f"{key.partition('.')[0]}.*")):
                 what = f"planner {planner.name} asks for {key}, which neither the input nor a module provides"
-                yield Obstacle("planner", InventoryError(what, hint=nearest(key, known), where=where))
+                yield Obstacle("planner", InventoryError(what, hint=nearest(key, keys), where=where))
     yield from _faults_of_plans(inventory)
 
 
@@ -58,8 +58,8 @@ def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
     """Combine at least one obstacle into one error; `name` is the inventory's."""
     if len(found) == 1:
         return found[0].error
-    listed = "; ".join(" ".join(filter(None, (each.error.what, each.error.hint))) for each in found)
-    return InventoryError(f"{len(found)} problems keep it from running here: {listed}", where=name)
+    details = "; ".join(" ".join(filter(None, (each.error.what, each.error.hint))) for each in found)
+    return InventoryError(f"{len(found)} problems keep it from running here: {details}", where=name)
 
 
 def _faults(part: Module | Planner, label: str, where: str) -> Iterator[ChameleonError]:
@@ -88,7 +88,7 @@ def _known_keys(inventory: Composition) -> set[str]:
 
 def _faults_of_plans(inventory: Composition) -> Iterator[Obstacle]:
     """Yield fixed plans that break a rule: full ones at the start of a run, others after any modules."""
-    begun, known = {f"input.{key}" for key in inventory.input_types or ("question",)}, _known_keys(inventory)
+    inputs, known = {f"input.{key}" for key in inventory.input_types or ("question",)}, _known_keys(inventory)
     fixed = [
         (planner is inventory.planner, ("planner", "plan"), [resolved(step, inventory) for step in plan])
         for planner in inventory.planners.values()
@@ -96,21 +96,21 @@ def _faults_of_plans(inventory: Composition) -> Iterator[Obstacle]:
         if plan
     ]
     fallback = [Step(name) for name in inventory.fallback]
-    seen = set[tuple[str, str]]()  # plans share steps
-    for whole, path, plan in [*fixed, *([(True, ("fallback",), fallback)] if fallback else [])]:
-        kept = [step for step in plan if step.module not in inventory.left_out]
-        keys, done = (begun, []) if whole else (known, [*inventory.modules])
+    reported = set[tuple[str, str]]()  # plans share steps
+    for is_full, path, plan in [*fixed, *([(True, ("fallback",), fallback)] if fallback else [])]:
+        steps = [step for step in plan if step.module not in inventory.left_out]
+        keys, done = (inputs, []) if is_full else (known, [*inventory.modules])
         try:
-            check_plan(kept, inventory, keys, done, whole=whole)
+            check_plan(steps, inventory, keys, done, whole=is_full)
         except PlanError as problem:
-            if (path[0], problem.what) in seen:
+            if (path[0], problem.what) in reported:
                 continue
-            seen.add((path[0], problem.what))
-            shown = " → ".join(step.module for step in plan)
-            what, where = f"the plan {shown} breaks a rule: {problem.what}", inventory.place(path)
+            reported.add((path[0], problem.what))
+            names = " → ".join(step.module for step in plan)
+            what, where = f"the plan {names} breaks a rule: {problem.what}", inventory.place(path)
             if problem.path:
-                index = plan.index(kept[int(problem.path[0])])
-                what = f"step {index + 1} of the plan {shown}: {problem.what}"
+                index = plan.index(steps[int(problem.path[0])])
+                what = f"step {index + 1} of the plan {names}: {problem.what}"
                 where = inventory.place((*path, index))
             yield Obstacle(path[0], InventoryError(what, hint=problem.hint, where=where))
 

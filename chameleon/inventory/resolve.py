@@ -20,10 +20,10 @@ from chameleon.text import did_you_mean, nearest, snake_case, type_in_words
 if TYPE_CHECKING:
     from chameleon.core.module import Module
 
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _INSTALLERS = ("_distutils_hack", "distutils", "pip", "pkg_resources", "setuptools")
-_NO_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are not tools
-_OF_LANGCHAIN = "langchain_core.tools.base.BaseTool"
+_NON_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are not tools
+_LANGCHAIN_TOOL = "langchain_core.tools.base.BaseTool"
 INVENTORY_MODULE = "inventory_module"
 _ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # not named in inventories
 
@@ -37,11 +37,11 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
     """
     if ":" in name:
         home, _, class_name = name.rpartition(":")
-        found = _import(home, folders, name)
-        if not hasattr(found, class_name):
-            classes = [key for key, value in vars(found).items() if _may_be(value, family)]
+        namespace = _import(home, folders, name)
+        if not hasattr(namespace, class_name):
+            classes = [key for key, value in vars(namespace).items() if _may_be(value, family)]
             raise InventoryError(f"{home} defines no {class_name!r}", hint=nearest(class_name, classes))
-        return _checked(getattr(found, class_name), name, family)
+        return _checked(getattr(namespace, class_name), name, family)
     if (path := shipped(family).get(name)) is not None:
         module = importlib.import_module(path)
         for cls in filter(inspect.isclass, vars(module).values()):
@@ -56,7 +56,7 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
 def adapter_of(given: Any) -> Any:
     """Return the module that runs LangChain tools if this is one, or a class of them; else None."""
     kinds = given.__mro__ if inspect.isclass(given) else type(given).__mro__
-    is_langchain = any(f"{kind.__module__}.{kind.__qualname__}" == _OF_LANGCHAIN for kind in kinds)
+    is_langchain = any(f"{kind.__module__}.{kind.__qualname__}" == _LANGCHAIN_TOOL for kind in kinds)
     return find_class(_ADAPTER, "modules") if is_langchain else None
 
 
@@ -65,8 +65,8 @@ def module_of(given: Any) -> Module:
     from chameleon.core.tool import as_module
 
     adapter = None if inspect.isclass(given) else adapter_of(given)
-    made: Module = (adapter or as_module)(given)
-    return made
+    module: Module = (adapter or as_module)(given)
+    return module
 
 
 def is_own(name: str, family: Family) -> bool:
@@ -112,16 +112,16 @@ def shipped(family: Family) -> Mapping[str, str]:
 
 def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
     """Import a file next to the inventory, else a package, else (without folders) a file in this folder."""
-    here = [Path.cwd()]
+    cwd = [Path.cwd()]
     try:
-        own = import_own(path, folders or (here if path.endswith(".py") else []))
+        module = import_own(path, folders or (cwd if path.endswith(".py") else []))
         try:
-            return own or importlib.import_module(path)
+            return module or importlib.import_module(path)
         except ModuleNotFoundError as problem:
             if problem.name is None or not f"{path}.".startswith(f"{problem.name}."):
                 raise
-            if not folders and (own := import_own(path, here)) is not None:
-                return own
+            if not folders and (module := import_own(path, cwd)) is not None:
+                return module
             file = f"{path.removesuffix('.py').split('.')[-1]}.py"
             nowhere = f"no module {path!r} (nor is there a file {file} next to the inventory)"
             raise InventoryError(f"{reference!r} cannot be imported: {nowhere}") from problem
@@ -129,21 +129,21 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
         raise broken(reference, problem) from problem
 
 
-def _checked(found: Any, reference: str, family: Family) -> Any:
-    is_code = inspect.isroutine(found) or inspect.isclass(found)
-    if is_code and str(found.__module__).partition(".")[0] in _NO_TOOLS:
+def _checked(value: Any, reference: str, family: Family) -> Any:
+    is_code = inspect.isroutine(value) or inspect.isclass(value)
+    if is_code and str(value.__module__).partition(".")[0] in _NON_TOOLS:
         what = f"{reference!r} is part of Python's standard library or its installers, not a tool"
         raise InventoryError(what, hint="Write your own function that calls it.")
-    if not _may_be(found, family):
+    if not _may_be(value, family):
         what = "class or function" if family == "modules" else "class"
-        raise InventoryError(f"{reference!r} is {type_in_words(found)}, not a {what}")
-    return found
+        raise InventoryError(f"{reference!r} is {type_in_words(value)}, not a {what}")
+    return value
 
 
-def _may_be(found: Any, family: Family) -> bool:
+def _may_be(value: Any, family: Family) -> bool:
     """Return whether an object may belong to a family; modules may also be instances or a list."""
-    is_module = callable(found) or hasattr(found, "run") or isinstance(found, list | tuple)
-    return inspect.isclass(found) or (family == "modules" and is_module)
+    is_module = callable(value) or hasattr(value, "run") or isinstance(value, list | tuple)
+    return inspect.isclass(value) or (family == "modules" and is_module)
 
 
 def build(
@@ -157,12 +157,12 @@ def build(
     from pydantic import ValidationError
 
     declared = inspect.signature(cls).parameters.values()
-    known = [each.name for each in declared if each.kind is not each.VAR_KEYWORD]
+    names = [each.name for each in declared if each.kind is not each.VAR_KEYWORD]
     hints = hints_of(cls, locate())
     checked = {}
     for name, value in parameters.items():
-        if name not in known and len(known) == len(declared):
-            hint = nearest(name, [*known, *other_keys])
+        if name not in names and len(names) == len(declared):
+            hint = nearest(name, [*names, *other_keys])
             raise InventoryError(f"{cls.__name__} has no parameter {name!r}", where=locate(name), hint=hint)
         try:
             checked[name] = _validated(hints.get(name, Any), value)
@@ -170,7 +170,7 @@ def build(
             reason = problem.errors()[0]["msg"]
             raise InventoryError(f"{name} is {str(value)[:80]!r}: {reason}", where=locate(name)) from problem
     for each in declared:
-        if each.default is each.empty and each.name not in checked and each.kind in _NAMED:
+        if each.default is each.empty and each.name not in checked and each.kind in _NAMED_KINDS:
             raise InventoryError(f"{cls.__name__} is missing the parameter {each.name!r}", where=locate())
     try:
         return cls(**checked)

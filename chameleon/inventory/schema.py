@@ -42,8 +42,8 @@ def _name(value: str) -> str:
 
 def _input_type(value: str) -> str:
     if value.removesuffix("?") not in INPUT_TYPES:
-        known = ", ".join(INPUT_TYPES)
-        raise ValueError(f"write one of {known}, with a question mark if it is optional")
+        types = ", ".join(INPUT_TYPES)
+        raise ValueError(f"write one of {types}, with a question mark if it is optional")
     return value
 
 
@@ -83,7 +83,7 @@ class Prices(Strict):
 
 
 Reasoning = Literal["none", "minimal", "low", "medium", "high"]
-_OF_CONNECTION = ("model", "timeout", "retries", "prices")
+_CONNECTION_KEYS = ("model", "timeout", "retries", "prices")
 
 
 class ModelSpec(Strict):
@@ -106,12 +106,12 @@ class ModelSpec(Strict):
 
     def params(self) -> dict[str, Any]:
         """Return the parameters of a call."""
-        return self.model_dump(exclude_none=True, exclude=set(_OF_CONNECTION))
+        return self.model_dump(exclude_none=True, exclude=set(_CONNECTION_KEYS))
 
     def connection(self) -> dict[str, Any]:
         """Return the settings of the model's connection, as arguments of `LLM.connect` and `with_model`."""
-        known = {"retries": self.retries, "timeout": self.timeout, "prices": self.prices and self.prices.each}
-        return {key: value for key, value in known.items() if value is not None}
+        data = {"retries": self.retries, "timeout": self.timeout, "prices": self.prices and self.prices.each}
+        return {key: value for key, value in data.items() if value is not None}
 
 
 class RepairSpec(Strict):
@@ -144,10 +144,10 @@ def _with_show_error(repair: Any) -> Any:
     key = "show_error"
     if not isinstance(repair, dict) or key not in repair:
         return repair
-    if not isinstance(shown := repair[key], bool):
+    if not isinstance(value := repair[key], bool):
         raise ValueError(f"{key} must be true or false")
     entries = {name: entry for name, entry in repair.items() if name != key}
-    return {k: {key: shown, **entry} if isinstance(entry, dict) else entry for k, entry in entries.items()}
+    return {k: {key: value, **entry} if isinstance(entry, dict) else entry for k, entry in entries.items()}
 
 
 class BudgetSpec(Strict):

@@ -117,15 +117,15 @@ class FileKind:
 
     def read(self, file: Path) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` if it is not a YAML mapping."""
-        a_file, shown = with_article(self.noun), str(file)
+        a_file, where = with_article(self.noun), str(file)
         if file.stat().st_size > _MAX_BYTES:
-            raise InventoryError(f"{a_file} must have less than {_MAX_BYTES:,} bytes", where=shown)
-        data, places = _parse(file_text(file, InventoryError), shown)
+            raise InventoryError(f"{a_file} must have less than {_MAX_BYTES:,} bytes", where=where)
+        data, places = _parse(file_text(file, InventoryError), where)
         if not isinstance(data, dict):
-            raise InventoryError(f"{a_file} must be a mapping", where=shown, hint=self.begins)
+            raise InventoryError(f"{a_file} must be a mapping", where=where, hint=self.begins)
         if self is INVENTORY:
-            data = under_new_names(data, places, shown)
-        return Source(data, (file.parent.resolve(),), shown, places)
+            data = under_new_names(data, places, where)
+        return Source(data, (file.parent.resolve(),), where, places)
 
 
 INVENTORY = FileKind("inventory", ("", "benchmarks"), "Start with `name:` and `modules:`.")
@@ -149,14 +149,14 @@ def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = 
     """
     file = INVENTORY.find(name, folder)
     _check_circle(str(file), chain, "inventories extend one another")
-    own = INVENTORY.read(file)
-    if (parent := own.data.get("extends")) is not None:
-        where = own.place(("extends",))
+    source = INVENTORY.read(file)
+    if (parent := source.data.get("extends")) is not None:
+        where = source.place(("extends",))
         if not isinstance(parent, str):
             raise InventoryError("extends must name one inventory", where=where)
         with placed(where):
-            own = extended(own, read_source(parent, own.folders[0], (*chain, str(file))))
-    return own
+            source = extended(source, read_source(parent, source.folders[0], (*chain, str(file))))
+    return source
 
 
 def _check_circle(file: str, above: tuple[str, ...], what: str) -> None:
@@ -172,16 +172,16 @@ def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
     if isinstance(entries, Mapping):
         entries = dict(entries)
         for name, entry in entries.items():
-            used = entry.get("use") if isinstance(entry, Mapping) else entry
-            if callable(used) or hasattr(used, "run"):
-                objects[name], kind = used, used if isinstance(used, type | FunctionType) else type(used)
+            value = entry.get("use") if isinstance(entry, Mapping) else entry
+            if callable(value) or hasattr(value, "run"):
+                objects[name], kind = value, value if isinstance(value, type | FunctionType) else type(value)
                 further = entry if isinstance(entry, Mapping) else {}
                 entries[name] = {**further, "use": f"{kind.__module__}:{kind.__qualname__}"}
         data = {**data, "modules": entries}
     data = under_new_names(dict(data), {}, "inventory")
-    own = Source(data, (folder,) if folder else (), "inventory", given=objects)
-    parent = own.data.get("extends")
-    return own if parent is None else extended(own, read_source(str(parent), folder))
+    source = Source(data, (folder,) if folder else (), "inventory", given=objects)
+    parent = source.data.get("extends")
+    return source if parent is None else extended(source, read_source(str(parent), folder))
 
 
 def under_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str) -> dict[str, Any]:
@@ -190,12 +190,12 @@ def under_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str)
     for part, names in (("modules", OLD_NAMES), ("repair", {"tell": "show_error"})):
         entries = data.get(part)
         if isinstance(entries, dict) and names.keys() & _keys_in(entries):
-            whole = with_new_names(entries, places.get((part,), file), names) if part == "repair" else entries
+            items = with_new_names(entries, places.get((part,), file), names) if part == "repair" else entries
             renamed[part] = {
                 name: with_new_names(entry, places.get((part, name), file), names)
                 if isinstance(entry, dict)
                 else entry
-                for name, entry in whole.items()
+                for name, entry in items.items()
             }
             for path in [path for path in places if path[:1] == (part,) and path[2:3] and path[2] in names]:
                 places[(*path[:2], names[str(path[2])], *path[3:])] = places[path]
@@ -223,15 +223,15 @@ def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str
     if len(path) > _MAX_DEPTH or len(places) > _MAX_KEYS:  # aliases can nest endlessly or multiply
         raise InventoryError("nested too deeply or too large", where=f"{file}:{node.start_mark.line + 1}")
     if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()  # local, because text that libyaml refuses is read again
+        names: set[str] = set()  # local, because text that libyaml refuses is read again
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):  # its text may be endless if it has nested aliases
                 raise InventoryError("a key must be a name, not a list or a mapping", where=f"{file}:{line}")
             name = str(key.value)
-            if name in seen:
+            if name in names:
                 raise InventoryError(f"the key {name!r} occurs twice", where=f"{file}:{line}")
-            seen.add(name)
+            names.add(name)
             places[(*path, name)] = f"{file}:{line}"
             _locate(value, (*path, name), file, places)
     elif isinstance(node, yaml.SequenceNode):
@@ -261,8 +261,8 @@ def extended(own: Source, parent: Source) -> Source:
 def without(held: Any, names: Sequence[str]) -> Any:
     """Return lists and mappings of names without these names, and anything else unchanged."""
     if isinstance(held, Mapping):
-        kept = {name: each for name, each in held.items() if name not in names and each not in names}
-        return {name: without(each, names) if isinstance(each, list) else each for name, each in kept.items()}
+        rest = {name: each for name, each in held.items() if name not in names and each not in names}
+        return {name: without(each, names) if isinstance(each, list) else each for name, each in rest.items()}
     return [each for each in held if each not in names] if isinstance(held, list | tuple) else held
 
 

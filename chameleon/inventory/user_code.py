@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Family = Literal["modules", "planners", "benchmarks"]
-_PRIVATE = "chameleon_user_"
+_PREFIX = "chameleon_user_"
 
 
 def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
@@ -41,7 +41,7 @@ def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
             root, name = file.parent, file.stem
             if "." in name:
                 raise InventoryError(f"{file.name} cannot be imported", hint="Rename it without dots.")
-        package = f"{_PRIVATE}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+        package = f"{_PREFIX}{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
         if package not in sys.modules:
             spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
             spec.submodule_search_locations = [str(root)]
@@ -61,8 +61,8 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
         hint = 'Put the program part under `if __name__ == "__main__":`.'
         return InventoryError(f"{reference!r} ends Python when it is imported (sys.exit)", hint=hint)
     name = problem.name if isinstance(problem, ModuleNotFoundError) and problem.name else ""
-    if not name or name.startswith(_PRIVATE):
-        message = re.sub(rf"{_PRIVATE}[0-9a-f]{{12}}", "", str(problem))  # the private name of a folder
+    if not name or name.startswith(_PREFIX):
+        message = re.sub(rf"{_PREFIX}[0-9a-f]{{12}}", "", str(problem))  # the private name of a folder
         return InventoryError(f"{reference!r} fails when imported: {type(problem).__name__}: {message}")
     package = name.partition(".")[0]
     frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]

@@ -13,7 +13,7 @@ from chameleon.yaml_text import read_yaml
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _SAMPLING = frozenset({"temperature", "top_p"})
-_KNOWN = "it is known to refuse it"
+_REFUSAL_REASON = "it is known to refuse it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Capabilities:
         if not self.efforts or wanted in self.efforts:
             return wanted
         place = EFFORTS.index(wanted)
-        known = [effort for effort in EFFORTS if effort in self.efforts and effort != "none"]
-        return min(known, key=lambda effort: abs(EFFORTS.index(effort) - place), default="none")
+        efforts = [effort for effort in EFFORTS if effort in self.efforts and effort != "none"]
+        return min(efforts, key=lambda effort: abs(EFFORTS.index(effort) - place), default="none")
 
 
 def end_in_words(day: datetime.date, instead: str = "") -> str:
@@ -86,14 +86,14 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
         thinks=bool(family.get("reasons", may_think and default != "none")),
         efforts=efforts,
         default_effort=default,
-        refuses=dict.fromkeys(sorted(refuses), _KNOWN),
+        refuses=dict.fromkeys(sorted(refuses), _REFUSAL_REASON),
         refuses_thinking=frozenset(refuses_thinking),
         apart=tuple((first, second) for first, second in family.get("apart", ())),
         thinking=str(family.get("thinking", "")),
         most_output=profile.get("max_output_tokens") or None,
         schema=profile.get("structured_output") is True,
-        sees=bool(profile.get("image_inputs", _fitting(model, "sees"))),
-        tools=bool(profile.get("tool_calling", _fitting(model, "tools"))),
+        sees=bool(profile.get("image_inputs", _entries_for(model, "sees"))),
+        tools=bool(profile.get("tool_calling", _entries_for(model, "tools"))),
         is_known=bool(profile or family),
     )
 
@@ -118,19 +118,19 @@ def provider_of(name: str) -> str:
 
 def _family(model: str) -> Mapping[str, Any]:
     """Return the entry of the longest family name that starts the model's name."""
-    fitting = _fitting(model, "families")
+    fitting = _entries_for(model, "families")
     return fitting[max(fitting, key=len)] if fitting else {}
 
 
-def _fitting(model: str, named: str) -> dict[str, Any]:
+def _entries_for(model: str, key: str) -> dict[str, Any]:
     """Return the entries of a section of `models.yaml` whose name starts the model's name."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
-    entries = section(named).get("openai" if provider == "azure_openai" else provider, {})
+    entries = section(key).get("openai" if provider == "azure_openai" else provider, {})
     return {
-        known: entry
-        for known, entry in entries.items()
-        if name == known or name.startswith((f"{known}-", f"{known}."))
+        prefix: entry
+        for prefix, entry in entries.items()
+        if name == prefix or name.startswith((f"{prefix}-", f"{prefix}."))
     }
 
 
@@ -143,5 +143,5 @@ def section(name: str) -> Mapping[str, Any]:
 @cache
 def _known_models() -> Mapping[str, Any]:
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    known: Mapping[str, Any] = read_yaml(text)
-    return known
+    models: Mapping[str, Any] = read_yaml(text)
+    return models

@@ -38,9 +38,9 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_output_tokens", "num_predict", "max_new_tokens"),
     "stop": ("stop_sequences",),
 }
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 _LANGCHAIN, _PRICES = "langchain>=1,<2", "genai-prices>=0.2"
-_OF_ALL = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
+_COMMON_PARAMS = ("temperature", "top_p", "max_tokens", "seed", "logprobs")
 _MAX_VIEWS = 256
 _ADDRESS_FIELD = re.compile(r"(?:^|_)(?:base_url|api_base|endpoint|host|url)$")
 _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "endpoint_url")
@@ -57,7 +57,7 @@ class ChatClient:
     - `secrets`: texts that must never be shown, longest first.
     """
 
-    own_params: Mapping[str, Any] = _NOTHING
+    own_params: Mapping[str, Any] = _NO_SETTINGS
 
     def __init__(self, name: str, address: str, secrets: list[str]) -> None:
         self.name, self.address = name, address
@@ -65,7 +65,7 @@ class ChatClient:
         self.has_name = not self.is_scripted
         self.own_settings: dict[str, Any] = {}
         self.secrets = known_secrets(secrets)  # computed once here, because it is slow
-        self._timeout, self._settings = 0.0, _NOTHING
+        self._timeout, self._settings = 0.0, _NO_SETTINGS
         self._views: dict[str, BaseChatModel] = {}
 
     @classmethod
@@ -127,7 +127,7 @@ class GivenClient(ChatClient):
             calm = client.with_options(max_retries=0)  # its retries would multiply ours
             chat = chat.model_copy(update={"root_client": calm, "client": calm.chat.completions})
         self.chat = chat
-        for param in _OF_ALL:
+        for param in _COMMON_PARAMS:
             field = self.field(param)
             if field and field in chat.model_fields_set and (value := getattr(chat, field)) is not None:
                 self.own_params = {**self.own_params, param: value}
@@ -137,7 +137,7 @@ class GivenClient(ChatClient):
         return self.chat.model_copy(update={**nothing, **fields})
 
 
-def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NOTHING) -> str:
+def _why_langchain(provider: str, name: str, settings: Mapping[str, Any] = _NO_SETTINGS) -> str:
     """Return why a model uses LangChain's client, or "" if it uses our own client of OpenAI's protocol."""
     if provider != "openai":
         return f"its provider is {provider}"
@@ -239,24 +239,24 @@ def _arguments(
         if "api_key" not in arguments and not os.environ.get("OPENAI_API_KEY"):
             arguments["api_key"] = DUMMY_KEY  # the client requires one, but local servers do not
     if provider == "huggingface":  # a pipeline repeats its prompt by default
-        own = arguments.get("pipeline_kwargs") or {}
-        arguments["pipeline_kwargs"] = {"return_full_text": False, **own}
+        options = arguments.get("pipeline_kwargs") or {}
+        arguments["pipeline_kwargs"] = {"return_full_text": False, **options}
     return arguments
 
 
 def _address_of(parts: list[Any], provider: str) -> str:
     """Return the server of a client, if one of its parts names it."""
-    named = [getattr(getattr(parts[0], "root_client", None), "base_url", None)]  # resolved by OpenAI's
+    addresses = [getattr(getattr(parts[0], "root_client", None), "base_url", None)]  # resolved by OpenAI's
     for each in parts:
         fields = getattr(type(each), "model_fields", getattr(each, "__dict__", ()))
-        named += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
-    address = next(filter(None, named), None)
+        addresses += [getattr(each, name, None) for name in fields if _ADDRESS_FIELD.search(name)]
+    address = next(filter(None, addresses), None)
     return own_server(provider, {"base_url": str(address)}) if address else ""
 
 
 @cache
 def _field_of(client: type[BaseChatModel], param: str) -> str | None:
-    known = client.model_fields
-    by_alias = {info.alias: field for field, info in known.items()}
+    fields = client.model_fields
+    by_alias = {info.alias: field for field, info in fields.items()}
     words = (param, *_SYNONYMS.get(param, ()))
-    return next((field for word in words if (field := word if word in known else by_alias.get(word))), None)
+    return next((field for word in words if (field := word if word in fields else by_alias.get(word))), None)

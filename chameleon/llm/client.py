@@ -19,8 +19,8 @@ from chameleon.llm.providers import belongs_to_connection, full_name, secrets_in
 from chameleon.llm.store import ResponseStore
 from chameleon.usage import current_recorder
 
-_NONE: Mapping[str, Any] = {}
-_OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
+_EMPTY: Mapping[str, Any] = {}
+_SAMPLE_ERRORS = (EmptyReply, ModelError, Refused)
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -44,7 +44,7 @@ class LLM:
     __slots__ = ("_models", "_params", "_pipeline", "_soft")
 
     def __init__(
-        self, pipeline: Pipeline, params: Mapping[str, Any], models: _Models, soft: Mapping[str, Any] = _NONE
+        self, pipeline: Pipeline, params: Mapping[str, Any], models: _Models, soft: Mapping[str, Any] = _EMPTY
     ) -> None:
         """`soft` parameters are defaults that any setting overrides and a model may ignore."""
         self._pipeline, self._params, self._models = pipeline, params, models
@@ -99,8 +99,8 @@ class LLM:
             what = "client created" if is_given else "key set"
             hint = "Use the model's name, and set the key in the environment."
             raise ModelError(f"a {what} in Python cannot be sent to other machines", hint=hint)
-        known = {name: getattr(models, name) for name in ("retries", "prices", "timeout", "allow_dropped")}
-        return {"model": self.name, **known, **models.settings, **self._params}
+        settings = {name: getattr(models, name) for name in ("retries", "prices", "timeout", "allow_dropped")}
+        return {"model": self.name, **settings, **models.settings, **self._params}
 
     @property
     def store(self) -> ResponseStore | None:
@@ -143,8 +143,8 @@ class LLM:
         prices: Prices | None = None,
     ) -> LLM:
         """Return another model with the same store and, unless set here, settings. Raises as `connect`."""
-        own = {"retries": retries, "timeout": timeout, "prices": prices and tuple(prices)}
-        pipeline = self._models.sibling(full_name(model), own)
+        settings = {"retries": retries, "timeout": timeout, "prices": prices and tuple(prices)}
+        pipeline = self._models.sibling(full_name(model), settings)
         return LLM(pipeline, self._params, self._models, self._soft)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
@@ -209,7 +209,7 @@ class LLM:
         """
         same: dict[str, Any] = {"schema": schema, "whole": whole}
         requests = [self._request(messages, params, sample=each, **same) for each in range(first, first + n)]
-        return self._collect(requests, self._pipeline.answer_samples(requests), spares=_OF_ONE_SAMPLE)
+        return self._collect(requests, self._pipeline.answer_samples(requests), spares=_SAMPLE_ERRORS)
 
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
@@ -245,11 +245,11 @@ class LLM:
         """Ask in the caller's event loop, with the parameters of `ask`; LangChain clients use a thread."""
         return await bridge.run(self.ask, messages, **options)
 
-    def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
+    def _request(self, messages: Messages, params: Mapping[str, Any], **fields: Any) -> ModelRequest:
         client = self._pipeline.connection.client
         soft = {name: value for name, value in self._soft.items() if name not in params}
-        others |= {"own_settings": client.own_settings, "address": client.address, "soft": frozenset(soft)}
-        return ModelRequest.of(client.name, messages, {**soft, **self._merged(params)}, **others)
+        fields |= {"own_settings": client.own_settings, "address": client.address, "soft": frozenset(soft)}
+        return ModelRequest.of(client.name, messages, {**soft, **self._merged(params)}, **fields)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:
@@ -286,14 +286,14 @@ class _Models:
         self._known[client.name, None, None, None] = pipeline
         return pipeline
 
-    def sibling(self, name: str, own: Mapping[str, Any]) -> Pipeline:
-        """Connect to another model, once. Where its `own` settings are None, use the first model's."""
+    def sibling(self, name: str, settings: Mapping[str, Any]) -> Pipeline:
+        """Connect to another model, once. Where its `settings` are None, use the first model's."""
         first = next(iter(self._known))[0]
-        key = (name, *own.values())
+        key = (name, *settings.values())
         with self._lock:
             if key not in self._known:
-                own = {setting: value for setting, value in own.items() if value is not None}
+                settings = {setting: value for setting, value in settings.items() if value is not None}
                 is_same = name.partition(":")[0] == first.partition(":")[0]  # others get no key
-                own = {"settings": self.settings if is_same else {}, "prices": None, **own}
-                self._known[key] = replace(self, _known={}, **own).open(name)
+                settings = {"settings": self.settings if is_same else {}, "prices": None, **settings}
+                self._known[key] = replace(self, _known={}, **settings).open(name)
             return self._known[key]

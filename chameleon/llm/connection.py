@@ -27,7 +27,7 @@ from chameleon.llm.prices import Prices, Pricing
 from chameleon.llm.providers import is_openai_itself
 from chameleon.usage import Usage
 
-_DROPPED = (
+_HINT = (
     "The result would not follow the method: choose a model that accepts it, ask without thinking if that "
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
@@ -36,8 +36,8 @@ Outcome = list[Reply] | CallFailure
 REFUSED = {"schema": ("a schema", "for the form in text"), "tools": ("tools", "without them")}
 _UNSET = object()
 # OpenAI's other API, which allows tools with models that think; it stores nothing between requests.
-_BY_RESPONSES = {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]}
-_THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
+_RESPONSES_API = {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]}
+_THINKING_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
 
@@ -72,10 +72,10 @@ class Connection:
             chat = self.client.chat
         except ChameleonError:  # a replay needs neither its package nor a key
             return capabilities_of(self.name)
-        known = capabilities_of(self.name, getattr(chat, "profile", None))
-        if known.efforts or known.thinking == "budget":
-            return known
-        return replace(known, efforts=efforts_of(type(chat).model_fields))
+        capabilities = capabilities_of(self.name, getattr(chat, "profile", None))
+        if capabilities.efforts or capabilities.thinking == "budget":
+            return capabilities
+        return replace(capabilities, efforts=efforts_of(type(chat).model_fields))
 
     @property
     def known(self) -> Capabilities:
@@ -109,9 +109,9 @@ class Connection:
             facts: dict[str, Any] = {what: True} if works else {"without": self.known.without | {what}}
             self._learned = replace(self.known, **facts)
         if not works:
-            named, instead = REFUSED[what]
+            feature, instead = REFUSED[what]
             why = "used none of" if works is None else why
-            _log.warning("%s %s %s: continuing %s", self.name, why, named, instead)
+            _log.warning("%s %s %s: continuing %s", self.name, why, feature, instead)
 
     def fit(self, request: ModelRequest, widened: int = 0) -> Fitted:
         """Fit the request's parameters to what is known about the model so far."""
@@ -124,7 +124,7 @@ class Connection:
     def refused(self, dropped: Mapping[str, str], params: Mapping[str, Any]) -> ParameterRefused:
         """Return the error for parameters that a method sets and this model does not accept."""
         each = "; ".join(f"{name}: {json.dumps(params.get(name))} ({why})" for name, why in dropped.items())
-        return ParameterRefused(f"{self.name} does not take {each}", hint=_DROPPED, code="dropped-parameter")
+        return ParameterRefused(f"{self.name} does not take {each}", hint=_HINT, code="dropped-parameter")
 
     def samples_at_once(self, request: ModelRequest) -> int:
         """Return how many samples one request can return."""
@@ -151,7 +151,7 @@ class Connection:
                 failure = self.failure(error)
             else:
                 return self._parsed(messages, request, fitted, n)
-            if failure.status == 400 and _THOUGHT_TO_THE_LIMIT.search(failure.message):
+            if failure.status == 400 and _THINKING_LIMIT.search(failure.message):
                 with self._lock:
                     self._learned = replace(self.known, thinks=True)
                 why = fault(self.name, "", "length")  # it is not charged
@@ -166,12 +166,12 @@ class Connection:
 
     def explained(self, failure: CallFailure) -> CallFailure:
         """Add the server's models to a failure if it does not know the model."""
-        error, wanted = failure.error, self.name.partition(":")[2]
-        if failure.status == 500 and self._offered and wanted not in self._offered:
+        error, model = failure.error, self.name.partition(":")[2]
+        if failure.status == 500 and self._offered and model not in self._offered:
             error = NoModel(f"{self.name} is not a model of this server, which failed (500)")
         if not isinstance(error, NoModel) or error.hint:
             return failure
-        hint = nearest_offered(wanted, self._offered) or "Check the model's name with the provider."
+        hint = nearest_offered(model, self._offered) or "Check the model's name with the provider."
         return CallFailure(NoModel(error.what, hint=hint))
 
     @cached_property
@@ -180,7 +180,7 @@ class Connection:
 
     @cached_property
     def _by_responses(self) -> Dialect:
-        return OpenAIDialect(self.client.view(_BY_RESPONSES), self.name, self.capabilities)
+        return OpenAIDialect(self.client.view(_RESPONSES_API), self.name, self.capabilities)
 
     @property
     def _offered(self) -> list[str]:
@@ -203,10 +203,10 @@ class Connection:
         client, known = self.client, fitted.known
         by_responses = bool(request.tools) and IN_CHAT in known.without
         dialect = self._by_responses if by_responses else self._dialect
-        own = client.own_params
+        defaults = client.own_params
         # Values the client already has are not sent.
-        sent = {name: value for name, value in fitted.sent.items() if own.get(name, _UNSET) != value}
-        cleared = frozenset(name for name in own if fitted.sent.get(name, _UNSET) != own[name])
+        sent = {name: value for name, value in fitted.sent.items() if defaults.get(name, _UNSET) != value}
+        cleared = frozenset(name for name in defaults if fitted.sent.get(name, _UNSET) != defaults[name])
         fields: dict[str, Any] = {}
         options: dict[str, Any] = {}
         if (effort := sent.pop("reasoning", None)) is not None:
@@ -219,7 +219,7 @@ class Connection:
         for param, value in sent.items():
             field = client.field(param)
             (options if field is None else fields)[field or param] = value
-        chat = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)
+        chat = client.view({**fields, **(_RESPONSES_API if by_responses else {})}, cleared)
         if n > 1 and "n" not in known.without:
             options["n"] = n
         tell = None if request.schema is not None or "stream" in known.without else tell

@@ -77,14 +77,14 @@ def started(work: Callable[[], T]) -> Future[T]:
     future, context = Future[T](), copy_context()
     future.set_running_or_notify_cancel()  # a caller that gives up cannot cancel the thread's work
 
-    def job(made: Future[T]) -> None:
+    def job(outcome: Future[T]) -> None:
         try:
-            finish: Callable[[], None] = partial(made.set_result, context.run(work))
+            finish: Callable[[], None] = partial(outcome.set_result, context.run(work))
         except BaseException as error:
-            finish = partial(made.set_exception, error)
+            finish = partial(outcome.set_exception, error)
         _IDLE.append(jobs)  # before the caller wakes up, so its next call reuses this thread
         finish()
-        del made, finish  # an error would hold this frame
+        del outcome, finish  # an error would hold this frame
 
     try:
         jobs = _IDLE.pop()

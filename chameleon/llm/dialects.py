@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
 
-_NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan in text."
-_IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so if necessary."
+_TOOLS_HINT = "Choose a model that takes them, or a planner that asks for a plan in text."
+_SCHEMA_HINT = "Ask for the form in the prompt: `structured: auto` in the inventory does so if necessary."
 Tell = Callable[[str], None]
 Params = dict[str, Any]
 MIN_CHARS = 4_096
@@ -74,17 +74,17 @@ class Dialect:
             return (self._ask(self._with_tools(wire), messages, wire.tell, **wire.options),)
         if wire.options:  # structured output passes only the messages
             what = f"{self.name} cannot take {', '.join(wire.options)} together with an output schema"
-            raise SchemaRefused(what, hint=_IN_TEXT)
+            raise SchemaRefused(what, hint=_SCHEMA_HINT)
         from langchain_core.exceptions import OutputParserException
 
         try:
             structured = wire.chat.with_structured_output({"title": "reply", **schema}, include_raw=True)
             answer: Any = self._ask(structured, messages)
         except NotImplementedError:
-            raise SchemaRefused(f"{self.name} offers no structured output", hint=_IN_TEXT) from None
+            raise SchemaRefused(f"{self.name} offers no structured output", hint=_SCHEMA_HINT) from None
         except OutputParserException as problem:  # Claude does not have to follow the form while it thinks
             what = f"{self.name} replied without the form of the output schema"
-            raise SchemaRefused(what, hint=_IN_TEXT) from problem
+            raise SchemaRefused(what, hint=_SCHEMA_HINT) from problem
         message: AIMessage = answer["raw"]
         if not message.tool_calls:
             return (message,)
@@ -97,7 +97,7 @@ class Dialect:
         try:
             return wire.chat.bind_tools([as_function(tool) for tool in wire.request.tools])
         except NotImplementedError:
-            raise ToolsRefused(f"{self.name} cannot be given tools to call", hint=_NO_TOOLS) from None
+            raise ToolsRefused(f"{self.name} cannot be given tools to call", hint=_TOOLS_HINT) from None
 
     def _ask(self, chat: Any, messages: Any, tell: Tell | None = None, **options: Any) -> Any:
         """Call a client; with `tell`, stream the reply in pieces and return them as one message."""
@@ -136,16 +136,16 @@ class AnthropicDialect(Dialect):
         self._shared: dict[str, str] = {}  # keyed by the first `MIN_CHARS` of a text
 
     def messages(self, wire: WireRequest) -> list[BaseMessage]:
-        made = super().messages(wire)
-        first = next((each for each in made if each.type == "human"), None)
+        messages = super().messages(wire)
+        first = next((each for each in messages if each.type == "human"), None)
         if first is None or not isinstance(first.content, str) or "cache_control" in wire.known.without:
-            return made
+            return messages
         place = self.shared_length(first.content)
-        head, rest = first.content[:place], first.content[place:]
-        if head.strip() and rest.strip():
+        head, tail = first.content[:place], first.content[place:]
+        if head.strip() and tail.strip():
             cached = {"type": "text", "text": head, "cache_control": {"type": "ephemeral"}}
-            first.content = [cached, {"type": "text", "text": rest}]
-        return made
+            first.content = [cached, {"type": "text", "text": tail}]
+        return messages
 
     def shared_length(self, text: str) -> int:
         """Count the characters, in whole lines, that a text shares with earlier ones; 0 for the first."""
@@ -163,7 +163,7 @@ class AnthropicDialect(Dialect):
     def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
         thinking = getattr(wire.chat, "thinking", None) or {"type": "disabled"}
         if wire.request.schema is not None and thinking.get("type") != "disabled":
-            raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks", hint=_IN_TEXT)
+            raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks", hint=_SCHEMA_HINT)
         return super().ask(wire)
 
 
@@ -172,8 +172,8 @@ class OpenAIDialect(Dialect):
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
-        own = getattr(chat, "openai_api_base", None) or getattr(chat, "base_url", None)
-        self.address = str(own or base_url() or OPENAI)
+        address = getattr(chat, "openai_api_base", None) or getattr(chat, "base_url", None)
+        self.address = str(address or base_url() or OPENAI)
         self._responses = getattr(chat, "use_responses_api", None)
         is_own = not is_openai_itself(self.address) and not hasattr(chat, "azure_endpoint")
         may_think, self._limit_name = bool(known.thinks or known.refuses_thinking), ""
@@ -192,15 +192,15 @@ class OpenAIDialect(Dialect):
             # In the body, because the client's own handling discards replies cut off by length.
             (options if self._responses else body)["response_format"] = _response_format(request.schema)
         if body:
-            own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
-            options["extra_body"] = {**own, **body}
+            extra = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
+            options["extra_body"] = {**extra, **body}
 
     def ask(self, wire: WireRequest) -> Sequence[AIMessage]:
         messages = self.messages(wire)
         if "n" not in wire.options:
             return (self._ask(self._with_tools(wire), messages, wire.tell, **wire.options),)
-        made = _waited(wire.chat.generate, [messages], **wire.options).generations[0]
-        return [choice.message for choice in made]
+        choices = _waited(wire.chat.generate, [messages], **wire.options).generations[0]
+        return [choice.message for choice in choices]
 
 
 class DirectDialect(OpenAIDialect):
@@ -258,9 +258,9 @@ def _for_langchain(role: str, text: str) -> BaseMessage:
     if isinstance(text, ResultText):
         return kind(content=text.text, tool_call_id=text.id, name=wire_name(text.name))
     if isinstance(text, CallingText):
-        content, own = from_blocks(text.blocks)
+        content, extra = from_blocks(text.blocks)
         calls = [{"name": wire_name(each.name), "args": each.args, "id": each.id} for each in text.calls]
-        return kind(content=content or text.text, tool_calls=calls, additional_kwargs=own)
+        return kind(content=content or text.text, tool_calls=calls, additional_kwargs=extra)
     if isinstance(text, MultimodalText):
         pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
         return kind(content=[{"type": "text", "text": text.text}, *pictures])
@@ -272,13 +272,13 @@ def _for_openai(role: str, text: str) -> dict[str, Any]:
     if isinstance(text, ResultText):
         return {"role": role, "content": text.text, "tool_call_id": text.id}
     if isinstance(text, CallingText):
-        _, own = from_blocks(text.blocks)
-        of_calls, calls = own.pop(OF_CALLS, {}), list[dict[str, Any]]()
+        _, extra = from_blocks(text.blocks)
+        of_calls, calls = extra.pop(OF_CALLS, {}), list[dict[str, Any]]()
         for call in text.calls:
             args = json.dumps(call.args, ensure_ascii=False)
             called = {"type": "function", "id": call.id, **of_calls.get(call.id, {})}
             calls.append({**called, "function": {"name": wire_name(call.name), "arguments": args}})
-        return {"role": role, "content": text.text or None, "tool_calls": calls, **own}
+        return {"role": role, "content": text.text or None, "tool_calls": calls, **extra}
     if isinstance(text, MultimodalText):
         urls = (f"data:{p.mime_type};base64,{p.base64}" for p in text.pictures)
         pictures = ({"type": "image_url", "image_url": {"url": url}} for url in urls)

@@ -112,8 +112,8 @@ def classify(error: Exception, *, model: str = "the model", secrets: Iterable[st
     rule = next(rule for rule in _rules() if rule.fits(status, message, names))
     kind, why = type(error).__name__, why_no_answer(error)
     words = {"model": model, "said": text, "status": status, "kind": kind, "why": why}
-    made: ModelError = getattr(errors, rule.error)(rule.said.format(**words), hint=rule.hint)
-    return failed(made, rule.retry, _retry_after(error), rule.reason.format(**words))
+    problem: ModelError = getattr(errors, rule.error)(rule.said.format(**words), hint=rule.hint)
+    return failed(problem, rule.retry, _retry_after(error), rule.reason.format(**words))
 
 
 def why_no_answer(error: BaseException) -> str:
@@ -158,8 +158,8 @@ def _message_of(error: Exception, bodies: Iterable[Any]) -> str:
     """
     reason = next(filter(None, map(_reason_in, bodies)), "")
     texts = (getattr(getattr(part, "response", None), "text", None) for part in causes(error))
-    whole = (text.strip() for text in texts if isinstance(text, str))
-    return (reason or next(filter(None, whole), "") or str(error))[:_MAX_READ_CHARS]
+    contents = (text.strip() for text in texts if isinstance(text, str))
+    return (reason or next(filter(None, contents), "") or str(error))[:_MAX_READ_CHARS]
 
 
 def _reason_in(body: Any, depth: int = 6) -> str:

@@ -38,9 +38,9 @@ class MultimodalText(str):
 
     # Pickle creates it from the whole text only, and then sets its attributes.
     def __new__(cls, text: str, pictures: Sequence[Attachment] = ()) -> MultimodalText:
-        made = super().__new__(cls, "\n".join([text, *map(str, pictures)]))
-        made.text, made.pictures = text, tuple(pictures)
-        return made
+        instance = super().__new__(cls, "\n".join([text, *map(str, pictures)]))
+        instance.text, instance.pictures = text, tuple(pictures)
+        return instance
 
 
 def with_picture(messages: Messages, path: str | Path, max_side: int) -> list[tuple[str, str]]:
@@ -189,8 +189,8 @@ class ModelRequest:
             raise PromptError("only a message of the role tool can be a ResultText, and it must be one")
         if tools and others.get("schema") is not None:
             raise ModelError("one request cannot have both tools and an output schema")
-        shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
-        pictures = tuple(str(picture) for text in shown for picture in text.pictures)
+        texts = [text for _, text in pairs if isinstance(text, MultimodalText)]
+        pictures = tuple(str(picture) for text in texts for picture in text.pictures)
         checked = check_tools(tools) if tools else ()
         return cls(model, pairs, canonical(params), pictures=pictures, tools=checked, **others)
 
@@ -234,7 +234,7 @@ def encodable(text: str) -> str:
 
 def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
     """Normalize parameters: 0 for 0.0, a list for one stop, no None. Raises `ModelError`."""
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in sorted(params.items()):
         if value is None:
             continue
@@ -244,13 +244,13 @@ def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
         if name == "max_tokens" and not is_amount(value):
             raise ModelError(f"max_tokens is {value!r:.40}", hint="Set a number of tokens.")
         if name == "stop":
-            made[name] = [value] if isinstance(value, str) else list(value)
+            values[name] = [value] if isinstance(value, str) else list(value)
         else:
-            made[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+            values[name] = int(value) if isinstance(value, float) and value.is_integer() else value
         if not isinstance(value, (str, int, float)):
             try:
-                json.dumps(made[name])
+                json.dumps(values[name])
             except (TypeError, ValueError):
                 what = f"the model parameter {name} is {type_in_words(value)}, not JSON"
                 raise ModelError(what) from None
-    return made
+    return values

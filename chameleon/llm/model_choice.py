@@ -66,10 +66,10 @@ def choose_model(
     models, or with nothing to replay.
     """
     variable, inventory = "CHAMELEON_MODEL names it", "the inventory's llm.model names it"
-    named = {reason: flag, variable: environ.get("CHAMELEON_MODEL"), inventory: inventory_model}
-    for why, name in named.items():
+    names = {reason: flag, variable: environ.get("CHAMELEON_MODEL"), inventory: inventory_model}
+    for why, name in names.items():
         if name and name.strip():
-            return _chosen(full_name(name, environ), why)
+            return _choice(full_name(name, environ), why)
     address = base_url(environ)
     if replay is not None:
         model = replay.latest_model(own_server("openai", {"base_url": address}, environ))
@@ -82,7 +82,7 @@ def choose_model(
     return _from_keys(environ)
 
 
-def _chosen(model: str, reason: str) -> ModelChoice:
+def _choice(model: str, reason: str) -> ModelChoice:
     return ModelChoice(model, f"model {model}, because {reason}", switch_off(model))
 
 
@@ -97,7 +97,7 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     usable = [(key, provider) for key, provider in by_key if default_model(provider)]
     if usable:
         key, provider = next((each for each in usable if package_is_here(each[1])), usable[0])
-        return _chosen(str(default_model(provider)), f"{key} is set and no model is named")
+        return _choice(str(default_model(provider)), f"{key} is set and no model is named")
     why = "no model is named, and no key such as OPENAI_API_KEY is set"
     why = f"no model is named, and no default is known for {by_key[0][0]}" if by_key else why
     return ModelChoice(None, why)
@@ -121,17 +121,17 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
 
 def offered_models(address: str, key: str | None = None, seconds: float = LIST_SECONDS) -> list[str]:
     """List the models of an OpenAI-compatible server. Raises `NoModel`."""
-    return [*_listed(address, key, seconds)]
+    return [*_model_entries(address, key, seconds)]
 
 
 def context_of(address: str, name: str, key: str | None = None) -> int | None:
     """Return the context size of a server's model in tokens, if the server reports it."""
-    entry = _listed(address, key, LIST_SECONDS).get(name, {})
+    entry = _model_entries(address, key, LIST_SECONDS).get(name, {})
     sizes = (part.get(each) for part in (entry, entry.get("meta") or {}) for each in _CONTEXTS)
     return next((size for size in sizes if isinstance(size, int) and size > 0), None)
 
 
-def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[str, Any]]:
+def _model_entries(address: str, key: str | None, seconds: float) -> dict[str, Mapping[str, Any]]:
     """Return a server's list of models, by name. Raises `NoModel`."""
     import urllib.error
     import urllib.request
@@ -148,12 +148,12 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
     if header:  # unredirected: a redirect to another host must not carry the key there
         request.add_unredirected_header("Authorization", header)
 
-    def listed() -> Any:
+    def fetch() -> Any:
         with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
             return json.loads(response.read(MAX_LIST_BYTES))
 
     try:
-        listing = within(seconds, partial(bridge.in_thread, listed))  # a server may send a byte at a time
+        listing = within(seconds, partial(bridge.in_thread, fetch))  # a server may send a byte at a time
         entries = {one_line(redact(str(entry["id"]), also=secrets), 200): entry for entry in listing["data"]}
         return {name: entry for name, entry in entries.items() if isinstance(entry, Mapping)}
     except urllib.error.HTTPError as error:
@@ -170,6 +170,6 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
 def nearest_offered(wanted: str, names: Sequence[str]) -> str:
     """Return a sentence with the server's models nearest to the wanted one; "" without names."""
     nearest = difflib.get_close_matches(wanted, names, n=MAX_NAMED, cutoff=0.3)
-    listed = [*nearest, *(name for name in names if name not in nearest)][:MAX_NAMED]
-    more = f" and {len(names) - len(listed)} more" if len(names) > len(listed) else ""
-    return f"The server offers: {', '.join(listed)}{more}." if names else ""
+    models = [*nearest, *(name for name in names if name not in nearest)][:MAX_NAMED]
+    more = f" and {len(names) - len(models)} more" if len(names) > len(models) else ""
+    return f"The server offers: {', '.join(models)}{more}." if names else ""

@@ -70,11 +70,11 @@ class OpenAIChat(BaseModel):
         if re.match(r"o\d", self.model):  # as LangChain does for OpenAI's o-series
             roles = {"system": "developer"}
             messages = [each | {"role": roles.get(each["role"], each["role"])} for each in messages]
-        own = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
+        params = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
         if self.streaming:  # some gateways can only stream
             tell = tell or (lambda piece: None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
-        body = {"model": self.model, "messages": messages, **own, **self.model_kwargs, **extra, **streamed}
+        body = {"model": self.model, "messages": messages, **params, **self.model_kwargs, **extra, **streamed}
         try:
             encoded = orjson.dumps(body)
         except TypeError:  # an integer of more than 64 bits, a key that is not text
@@ -127,8 +127,8 @@ class OpenAIChat(BaseModel):
 
 def proxy_of(address: str) -> str | None:
     """Return the proxy set in the environment for an address."""
-    parts, named = urlsplit(address), getproxies()
-    proxy = named.get(parts.scheme) or named.get("all")
+    parts, proxies = urlsplit(address), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.hostname or ""):
         return None
     return proxy if "://" in proxy else f"http://{proxy}"
@@ -143,8 +143,8 @@ def profiles() -> Mapping[str, Mapping[str, Any]]:
         if spec is not None and spec.loader is not None and Path(str(spec.origin)).is_file():
             module = module_from_spec(spec)
             spec.loader.exec_module(module)
-            listed: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
-            return listed
+            data: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
+            return data
     return {}
 
 
@@ -154,8 +154,8 @@ _sessions: dict[Any, aiohttp.ClientSession] = {}  # by loop
 class _Connector(aiohttp.TCPConnector):
     """Never reuse a connection that received unexpected data, because that data answers no request."""
 
-    async def connect(self, *args: Any, **named: Any) -> Any:
-        while (connection := await super().connect(*args, **named)).protocol.should_close:  # type: ignore[union-attr]
+    async def connect(self, *args: Any, **kwargs: Any) -> Any:
+        while (connection := await super().connect(*args, **kwargs)).protocol.should_close:  # type: ignore[union-attr]
             connection.close()
         return connection
 

@@ -122,14 +122,14 @@ def _message(choice: Json, usage: Json, counted: Json) -> ChatMessage:
     message = choice["message"]
     if not isinstance(content := message.get("content") or "", (str, list)):
         raise _unreadable("the reply has no text", choice)
-    why = {"finish_reason": choice.get("finish_reason"), "logprobs": choice.get("logprobs")}
+    metadata = {"finish_reason": choice.get("finish_reason"), "logprobs": choice.get("logprobs")}
     calls = _calls_of(message.get("tool_calls"))
     further = {name: message[name] for name in ("refusal", *THOUGHTS) if message.get(name)}
     if of_calls := {str(each.get("id")): {OF_CALLS: each[OF_CALLS]} for each in calls if each.get(OF_CALLS)}:
         further[OF_CALLS] = of_calls
     functions = [(each.get("id"), each.get("function") or {}) for each in calls]
-    made = [{"name": each.get("name"), "args": each.get("arguments"), "id": id} for id, each in functions]
-    return ChatMessage(content, {**why, "token_usage": usage}, counted, further, made)
+    tools = [{"name": each.get("name"), "args": each.get("arguments"), "id": id} for id, each in functions]
+    return ChatMessage(content, {**metadata, "token_usage": usage}, counted, further, tools)
 
 
 def _calls_of(calls: Any) -> list[Json]:

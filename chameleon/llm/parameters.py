@@ -28,8 +28,8 @@ ROOM: Mapping[str, int] = {
 BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 
 _MAX_STOPS = 4  # OpenAI's limit, the lowest of all; other stops are applied here
-_WHILE_IT_THINKS = "it is known to refuse it while it thinks"
-_NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
+_THINKING_REASON = "it is known to refuse it while it thinks"
+_NEUTRAL_VALUES: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
 
 
 WIRE_NAMES: Mapping[str, tuple[str, str]] = {
@@ -56,14 +56,14 @@ _MIN_SPARE = 1_024  # tokens; less is not worth another request
 
 _STATUSES = frozenset({None, 400, 403, 422})
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
-_NOT_TAKEN = re.compile(
+_REFUSAL = re.compile(
     r"(?i)unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected"
     r"|not permitted|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed"
     r"|must be one of|supported (?:values|levels)|not (?:available|enabled)|is invalid|does not accept"
     r"|must contain|cannot (?:both )?be (?:specified|used|set)|may only be|invalid keys|must be less than"
     r"|supported range|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead"
 )
-_WITH_RANGE = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
+_RANGED_PARAMS = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
 _RANGE = re.compile(
     r"(?i)above (?:the )?max|below (?:the )?min|out of range|less than|greater than|between|within|expected a"
     r"|at most|at least|too long"
@@ -73,7 +73,7 @@ _SUPPORTED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
-_MOST = re.compile(
+_MAX_VALUE = re.compile(
     r"(?i)(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to"
     r"|valid range of \w+ is \[\d+,)\W*"
     r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?"
@@ -115,8 +115,8 @@ def fit(
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
     effort = ""
-    if wanted := sent.pop("reasoning", ""):
-        effort, why = _effort(wanted, known)
+    if level := sent.pop("reasoning", ""):
+        effort, why = _effort(level, known)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
     elif (
@@ -127,16 +127,16 @@ def fit(
     ):
         sent["reasoning"] = effort = "none"  # LangChain sends a temperature only with it
     thinking = effort != "none" if effort else known.thinks
-    refused = dict.fromkeys(known.refuses_thinking, _WHILE_IT_THINKS) if thinking else {}
+    refused = dict.fromkeys(known.refuses_thinking, _THINKING_REASON) if thinking else {}
     refused |= known.refuses
     for name in [name for name in sent if name in refused]:
-        if sent.pop(name) != _NO_LOSS.get(name):
+        if sent.pop(name) != _NEUTRAL_VALUES.get(name):
             dropped[name] = refused[name]
-    for kept, other in known.apart:
-        if kept in sent and other in sent:
-            less = other if sent[kept] != _NO_LOSS.get(kept) else kept
-            if sent.pop(less) != _NO_LOSS.get(less):
-                dropped[less] = f"it does not take {less} with {other if less == kept else kept}"
+    for one, other in known.apart:
+        if one in sent and other in sent:
+            less = other if sent[one] != _NEUTRAL_VALUES.get(one) else one
+            if sent.pop(less) != _NEUTRAL_VALUES.get(less):
+                dropped[less] = f"it does not take {less} with {other if less == one else one}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
         wider = sent["max_tokens"] * 4**widened + room * 2**widened
@@ -153,24 +153,24 @@ def fit(
     return Fitted(asked, known, sent, widened, stops, dropped)
 
 
-def _effort(asked: str, known: Capabilities) -> tuple[str, str]:
+def _effort(level: str, known: Capabilities) -> tuple[str, str]:
     """Return the effort to send, or "" for none, and why it differs from the requested one."""
     if "reasoning" in known.refuses:
-        return "", "" if asked == "none" and not known.thinks else known.refuses["reasoning"]
-    if asked == "none" and not known.lists_efforts:
+        return "", "" if level == "none" and not known.thinks else known.refuses["reasoning"]
+    if level == "none" and not known.lists_efforts:
         has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
         if has_switch or (known.is_known and known.efforts and not known.thinks):
             return "none" if known.thinks or "none" in known.efforts else "", ""
-    effort = known.nearest_effort(asked)
-    return effort, "" if effort == asked else f"with {effort} instead, the nearest that it takes"
+    effort = known.nearest_effort(level)
+    return effort, "" if effort == level else f"with {effort} instead, the nearest that it takes"
 
 
 def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the efforts that a client with these fields accepts, if it lists them."""
     if "reasoning_effort" not in fields:
         return ()
-    named = [get_args(part) for part in get_args(fields["reasoning_effort"].annotation)]
-    return tuple(effort for effort in EFFORTS if any(effort in values for values in named))
+    choices = [get_args(part) for part in get_args(fields["reasoning_effort"].annotation)]
+    return tuple(effort for effort in EFFORTS if any(effort in values for values in choices))
 
 
 def reasoning_fields(
@@ -209,14 +209,14 @@ def refused_name(failure: CallFailure, sent: Collection[str]) -> str:
     is_ours = isinstance(error, (TypeError, ValueError)) and type(error).__name__ != "OutputParserException"
     if status not in _STATUSES or not (status or is_ours) or isinstance(failure.error, ContextTooLong):
         return ""
-    if str(failure.details.get("code")) not in _CODES and not _NOT_TAKEN.search(message):
+    if str(failure.details.get("code")) not in _CODES and not _REFUSAL.search(message):
         return ""
     parts = re.split(r"\W+", str(failure.details.get("param") or ""))  # as in "reasoning.effort"
     patterns = {name: "|".join(filter(None, WIRE_NAMES.get(name, (name,)))) for name in sent}
-    named = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
-    name = next(named, "") or _mentioned(message, sent)
+    names = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
+    name = next(names, "") or _mentioned(message, sent)
     # An out-of-range value is at fault, not the parameter: another value is accepted.
-    return "" if name in _WITH_RANGE and _RANGE.search(message) else name
+    return "" if name in _RANGED_PARAMS and _RANGE.search(message) else name
 
 
 def _mentioned(message: str, sent: Collection[str]) -> str:
@@ -255,12 +255,12 @@ def learn(failure: CallFailure, fitted: Fitted, n: int, secrets: Sequence[str]) 
     if name == "max_tokens":
         if (other := _OTHER_LIMIT.search(failure.message)) and known.limit_name != other[1]:
             return replace(known, limit_name=other[1])
-        stated = _MOST.search(failure.message)
-        limit = int(stated["most"].replace(",", "")) - bool(stated["exclusive"]) if stated else 0
+        bound = _MAX_VALUE.search(failure.message)
+        limit = int(bound["most"].replace(",", "")) - bool(bound["exclusive"]) if bound else 0
         if 0 < limit < fitted.limit:
             return replace(known, most_output=limit)
-    if name == "reasoning" and (listed := _SUPPORTED.search(failure.message)):
-        efforts = tuple(each for each in EFFORTS if re.search(rf"\b{each}\b", listed["values"]))
+    if name == "reasoning" and (match := _SUPPORTED.search(failure.message)):
+        efforts = tuple(each for each in EFFORTS if re.search(rf"\b{each}\b", match["values"]))
         if efforts and fitted.sent[name] not in efforts:
             thinks = known.thinks or fitted.sent[name] == "none"
             return replace(known, efforts=efforts, lists_efforts=True, thinks=thinks)

@@ -34,7 +34,7 @@ _FINISH = {word: end for end, words in _ENDS.items() for word in words.split()}
 _GOOD_ENDS = ("", "stop", "length")
 _REST = "additional_kwargs"
 _NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # kept elsewhere in a message
-_PLAIN = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are rebuilt
+_PLAIN_TYPES = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are rebuilt
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
 Clean = Callable[[str], str]
@@ -71,8 +71,8 @@ def parse_reply(
     blocks = blocks_in(message, clean) if calls else ()
     if has_long := len(json.dumps([[call.to_json() for call in calls], blocks])) > MAX_REPLY_CHARS:
         calls, blocks = (), ()
-    whole = spoken(content[:MAX_REPLY_CHARS])
-    text, is_cut = cut_at(whole, stops)
+    answer = spoken(content[:MAX_REPLY_CHARS])
+    text, is_cut = cut_at(answer, stops)
     text, length = mask_known(text, secrets), len(text) if is_cut else None
     is_long = has_long or (len(content) > MAX_REPLY_CHARS and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
@@ -80,12 +80,12 @@ def parse_reply(
         finish = one_line(redact(finish, also=secrets), 40)
     refusal = message.additional_kwargs.get("refusal")
     why = one_line(redact(" ".join(refusal.split()), also=secrets)) if isinstance(refusal, str) else ""
-    has_thought = bool(content.strip()) and not whole.strip()
+    has_thought = bool(content.strip()) and not answer.strip()
     anything = text or " ".join(call.name for call in calls)
     return Reply(
         text,
         finish,
-        _usage(message.usage_metadata or {}, metadata, bool(whole or calls), pricing),
+        _usage(message.usage_metadata or {}, metadata, bool(answer or calls), pricing),
         model=pricing.model,
         logprob=_mean_logprob(metadata.get("logprobs"), length),
         dropped=dropped or {},
@@ -112,9 +112,9 @@ def fault(
     return EmptyReply(f"{model} gave an empty reply (finish reason: {finish or 'unknown'})", hint=hint)
 
 
-def _mean_logprob(given: Any, length: int | None) -> float | None:
+def _mean_logprob(data: Any, length: int | None) -> float | None:
     """Return the mean log-probability of the tokens in the first `length` characters, if known."""
-    tokens = given.get("content") if isinstance(given, Mapping) else None
+    tokens = data.get("content") if isinstance(data, Mapping) else None
     if not isinstance(tokens, list) or not tokens:
         return None
     if length is not None:
@@ -160,13 +160,13 @@ def _usage(counted: Mapping[str, Any], metadata: Mapping[str, Any], has_text: bo
     of_input = counted.get("input_token_details") or {}
     of_output = counted.get("output_token_details") or {}
     # Anthropic's client counts tokens written to its cache by how long they are kept.
-    kept = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
-    written = sum(filter(None, kept)) or of_input.get("cache_creation")
+    counts = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
+    cache_writes = sum(filter(None, counts)) or of_input.get("cache_creation")
     usage = Usage(1, tokens_in, tokens_out, None, of_input.get("cache_read"), of_output.get("reasoning"))
     reported = metadata.get("token_usage")
     costs = (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost"))
     cost = next((float(each) for each in costs if is_amount(each) and each >= 0), None)
-    return replace(usage, cost=prices.cost(usage, written) if cost is None else cost)
+    return replace(usage, cost=prices.cost(usage, cache_writes) if cost is None else cost)
 
 
 def calls_in(message: Any, clean: Clean) -> tuple[ToolCall, ...]:
@@ -197,24 +197,24 @@ def _arguments_of(arguments: Any, clean: Clean) -> tuple[Mapping[str, Any], str]
         why = "they are nested too deeply"
     except ValueError as error:
         why = str(error)
-    shown = arguments if isinstance(arguments, str) else f"{arguments!r:.1000}"
-    return {}, clean(f"its arguments are not a JSON object ({why}): {one_line(shown, 200)}")
+    text = arguments if isinstance(arguments, str) else f"{arguments!r:.1000}"
+    return {}, clean(f"its arguments are not a JSON object ({why}): {one_line(text, 200)}")
 
 
 def blocks_in(message: Any, clean: Clean) -> tuple[Mapping[str, Any], ...]:
     """Return the data that a provider wants back with calls: thoughts and its own fields."""
     content = message.content if isinstance(message.content, list) else []
     blocks = [each for each in content if isinstance(each, Mapping)]
-    is_plain = all(each.get("type") in _PLAIN and "extras" not in each for each in blocks)
+    is_plain = all(each.get("type") in _PLAIN_TYPES and "extras" not in each for each in blocks)
     own = {name: value for name, value in message.additional_kwargs.items() if name not in _NO_REST and value}
-    rest = [{"type": _REST, "value": own}] if own else []
+    extra = [{"type": _REST, "value": own}] if own else []
     with suppress(ValueError, RecursionError):  # only JSON can be sent back
-        return tuple(each_text([*([] if is_plain else blocks), *rest], clean))
+        return tuple(each_text([*([] if is_plain else blocks), *extra], clean))
     return ()
 
 
 def from_blocks(blocks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the content and extra fields of a message that `blocks_in` kept."""
     content = each_text(blocks, str)
-    own = [each["value"] for each in content if each.get("type") == _REST]
-    return [each for each in content if each.get("type") != _REST], own[0] if own else {}
+    fields = [each["value"] for each in content if each.get("type") == _REST]
+    return [each for each in content if each.get("type") != _REST], fields[0] if fields else {}

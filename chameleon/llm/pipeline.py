@@ -160,10 +160,10 @@ class Pipeline:
                 wider = self._failed(retried, problem, Usage())
             for place, reply in zip(cut, wider, strict=False):
                 replies[place] = replies[place].with_more_room(reply, widened)
-            kept = [replies[place] for place in cut]
+            results = [replies[place] for place in cut]
             cut = [
                 place
-                for place, request, reply in zip(cut, retried, kept, strict=True)
+                for place, request, reply in zip(cut, retried, results, strict=True)
                 if request.lacks_room(reply) and reply.widened <= widened
             ]
         for request, reply in zip(requests, replies, strict=False):

@@ -68,7 +68,7 @@ class Pricing:
             from genai_prices import data_snapshot
 
             provider, _, name = self.model.partition(":")
-            listed = _PROVIDERS.get(provider, provider)
-            return data_snapshot.get_snapshot().find_provider_model(name, None, listed, None)
+            provider_id = _PROVIDERS.get(provider, provider)
+            return data_snapshot.get_snapshot().find_provider_model(name, None, provider_id, None)
         except (ImportError, LookupError):  # a model missing from the list
             return None

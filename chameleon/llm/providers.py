@@ -21,7 +21,7 @@ OPENAI = "https://api.openai.com/v1"
 DUMMY_KEY = "not-needed"
 
 # Settings of the connection, not of a request: they are kept out of the response store and logs.
-_OF_CONNECTION = re.compile(
+_CONNECTION_PARAM = re.compile(
     r"^(azure|aws|openai_api|openai_proxy|anthropic_api|google_api|vertex)_?"
     r"|(^|_)(api_?key|base_url|token|secret|password|credentials?|headers|client|clients|proxy|endpoint|query"
     r"|organization|org_id|project|region|location|model_provider|callbacks|rate_limiter|api_version"
@@ -53,7 +53,7 @@ def providers() -> Mapping[str, ModelProvider]:
 
 def belongs_to_connection(param: str) -> bool:
     """Return whether a parameter is a setting of the client (a key, an address), not of one request."""
-    return _OF_CONNECTION.search(param) is not None
+    return _CONNECTION_PARAM.search(param) is not None
 
 
 def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -67,15 +67,15 @@ def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
         if not base_url(environ) and (owner := provider_of(provider)) not in ("", "openai"):
             raise NoModel(f"OpenAI has no model {provider!r}", hint=f"Did you mean {owner}:{provider}?")
         return f"openai:{provider}"
-    known = provider.lower().replace("-", "_")
-    if known in providers() or known == "scripted":
+    key = provider.lower().replace("-", "_")
+    if key in providers() or key == "scripted":
         if not name.strip():
             raise NoModel(f"{model!r} names no model", hint=f"Write {provider}:MODEL.")
-        return f"{known}:{name.strip()}"
+        return f"{key}:{name.strip()}"
     if base_url(environ) or provider == "ft":  # OpenAI's fine-tuned models are named ft:…
         return f"openai:{model.strip()}"
-    near = difflib.get_close_matches(known, providers(), n=1)
-    hint = f"Did you mean {near[0]}:{name}?" if near else nearest(known, providers())
+    matches = difflib.get_close_matches(key, providers(), n=1)
+    hint = f"Did you mean {matches[0]}:{name}?" if matches else nearest(key, providers())
     raise NoModel(f"there is no model provider {provider!r}", where=f"model {model}", hint=hint)
 
 
@@ -113,9 +113,9 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
     elif not addresses:
         keys = providers()[provider].keys if provider in providers() else ()
         begins = {provider.upper(), *(key.partition("_API_KEY")[0] for key in keys)}
-        named = (name for name in sorted(environ) if _ADDRESS_VARIABLE.search(name))
+        variables = (name for name in sorted(environ) if _ADDRESS_VARIABLE.search(name))
         addresses = [
-            environ[name] for name in named if name.split("_")[0] in begins and environ[name].strip()
+            environ[name] for name in variables if name.split("_")[0] in begins and environ[name].strip()
         ]
     address = str(addresses[0]).strip() if addresses else ""
     if address and "//" not in address:  # OLLAMA_HOST may have no scheme

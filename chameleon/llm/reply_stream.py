@@ -72,6 +72,6 @@ class ReplyStream:
 
 def cut_at(text: str, stops: Sequence[str]) -> tuple[str, bool]:
     """Return a reply up to its first stop text, and whether it has one, ignoring leading whitespace."""
-    begun = len(text) - len(text.lstrip())
-    places = [place for stop in stops if stop and (place := text.find(stop, begun)) >= 0]
+    start = len(text) - len(text.lstrip())
+    places = [place for stop in stops if stop and (place := text.find(stop, start)) >= 0]
     return text[: min(places, default=len(text))], bool(places)

@@ -35,7 +35,7 @@ _KIND = Kind(
 )
 _REPLACE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
 _MAX_NEAR_PROMPTS = 100
-_WINDOW = 60
+_WINDOW_CHARS = 60
 _UNSET = object()
 
 
@@ -89,16 +89,16 @@ class ResponseStore:
         of_prompt = "SELECT model, settings, reply FROM replies WHERE prompt = ?"
         same = self._store.rows("read", of_prompt, (_digest(messages),))
         recorded = [({"model": name, **self._read(settings, dict)}, reply) for name, settings, reply in same]
-        wanted = json.loads(json.dumps({"model": request.model, **request.settings}))
-        elsewhere = [reply for known, reply in recorded if not _differing(wanted, known) - {"base_url"}]
+        target = json.loads(json.dumps({"model": request.model, **request.settings}))
+        elsewhere = [reply for other, reply in recorded if not _differences(target, other) - {"base_url"}]
         if len(elsewhere) == 1:
             return self._read(elsewhere[0], dict)
         if recorded:
-            what = _other_settings(wanted, [known for known, _ in recorded])
+            what = _other_settings(target, [other for other, _ in recorded])
         else:
             like = "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?"
-            near = self._store.rows("read", like, (len(messages), _MAX_NEAR_PROMPTS))
-            what = _other_prompt(_flat(request.messages), [_flat(self._read(row, list)) for (row,) in near])
+            pool = self._store.rows("read", like, (len(messages), _MAX_NEAR_PROMPTS))
+            what = _other_prompt(_flat(request.messages), [_flat(self._read(row, list)) for (row,) in pool])
         hint = "Record it with the store in mode auto."
         raise ReplayMiss(what, where=str(self.path), hint=hint, code="no-replay")
 
@@ -128,8 +128,8 @@ class ResponseStore:
             return None
         latest = "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
         rows = self._store.rows("read", latest)
-        known = ((model, self._read(settings, dict)) for model, settings in rows)
-        here = (model for model, settings in known if settings.get("base_url", "") == address)
+        pairs = ((model, self._read(settings, dict)) for model, settings in rows)
+        here = (model for model, settings in pairs if settings.get("base_url", "") == address)
         return next(here, rows[0][0] if rows else None)
 
     def _read(self, text: Any, kind: type[T]) -> T:
@@ -145,32 +145,32 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _other_settings(asked: Mapping[str, Any], recorded: Sequence[Mapping[str, Any]]) -> str:
+def _other_settings(settings: Mapping[str, Any], recorded: Sequence[Mapping[str, Any]]) -> str:
     """Say in which settings a request differs from the nearest one recorded for its prompt."""
-    nearest = min(recorded, key=lambda known: len(_differing(asked, known)))
-    names = sorted(_differing(asked, nearest))
-    each = (f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})" for name in names)
+    nearest = min(recorded, key=lambda other: len(_differences(settings, other)))
+    names = sorted(_differences(settings, nearest))
+    each = (f"{name} {_value_text(nearest, name)} (asked: {_value_text(settings, name)})" for name in names)
     return f"this prompt is recorded, but with other settings: {'; '.join(each)}"
 
 
 def _other_prompt(prompt: str, recorded: Sequence[str]) -> str:
     """Say that nothing is recorded for a prompt, and where it differs from the nearest recorded one."""
     nearest = max(recorded, key=lambda text: shared_start(prompt, text), default="")
-    start = max(0, shared_start(prompt, nearest) - _WINDOW // 2)
-    shown, near = (
-        f"“{'…' if start else ''}{one_line(text[start:], 2 * _WINDOW)}”" for text in (prompt, nearest)
+    start = max(0, shared_start(prompt, nearest) - _WINDOW_CHARS // 2)
+    quote, nearest_quote = (
+        f"“{'…' if start else ''}{one_line(text[start:], 2 * _WINDOW_CHARS)}”" for text in (prompt, nearest)
     )
-    what = f"no reply is recorded for the prompt {shown}"
-    return f"{what}; the nearest recorded one is {near}" if recorded else what
+    what = f"no reply is recorded for the prompt {quote}"
+    return f"{what}; the nearest recorded one is {nearest_quote}" if recorded else what
 
 
-def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
+def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
     """Return the names of the settings in which two requests differ."""
     return {name for name in {*one, *other} if one.get(name, _UNSET) != other.get(name, _UNSET)}
 
 
-def _shown(settings: Mapping[str, Any], name: str) -> str:
-    return one_line(json.dumps(settings[name]).strip('"'), _WINDOW) if name in settings else "not set"
+def _value_text(settings: Mapping[str, Any], name: str) -> str:
+    return one_line(json.dumps(settings[name]).strip('"'), _WINDOW_CHARS) if name in settings else "not set"
 
 
 def _flat(messages: Sequence[tuple[str, str]]) -> str:

@@ -16,10 +16,10 @@ _OPENS = (
 _CLOSES = rf"</{_NAMES}>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|channel\|>final[^<]{{0,40}}<\|message\|>"
 _ENDS = r"(?:<[|｜][\w▁]{1,40}[|｜]>|<(?:end|start)_of_turn>|<[be]os>)(?:assistant\b\n?)?"
 _TAG = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<ends>{_ENDS})", re.IGNORECASE)
-_AT_END = ("</s>", "[/INST]")
+_END_MARKS = ("</s>", "[/INST]")
 _MENTION = re.compile(r"\s*(?:and|or|,|/)\s*")
 _PREFACE = re.compile(r"\s*(?:[^\W\d]+\W+){0,2}[^\W\d]+\s*[.!,:…]\s*")  # "Sure."
-_BEGUN = re.compile(r"<[^<>\n]{0,40}|<\|channel\|>[^<]{0,60}(?:<[^<>]{0,12})?|\[[^\]\n]{0,7}|◁[^▷\n]{0,8}")
+_CUT_TAG = re.compile(r"<[^<>\n]{0,40}|<\|channel\|>[^<]{0,60}(?:<[^<>]{0,12})?|\[[^\]\n]{0,7}|◁[^▷\n]{0,8}")
 MARKS, _MAX_TAG_CHARS = "<[◁", 100  # MARKS: the first characters of tags
 
 
@@ -46,22 +46,22 @@ def spoken(text: str) -> str:
             parts.append(text[begin : tag.start()])
             begin = len(text)
             break
-    rest = text[begin:]
+    tail = text[begin:]
     if since is not None:
         begins_line = not text[: since.start()].rpartition("\n")[2].strip()
         if begins_line or parts or "\n" in text[since.end() :]:
-            rest = text[begin : since.start()]
-    if parts and _PREFACE.fullmatch(parts[0]) and re.search(r"\w", "".join([*parts[1:], rest])):
+            tail = text[begin : since.start()]
+    if parts and _PREFACE.fullmatch(parts[0]) and re.search(r"\w", "".join([*parts[1:], tail])):
         parts = parts[1:]
-    whole = "".join([*parts, rest])
-    if (ended := whole.rstrip()).endswith(_AT_END):
-        whole = ended[: -len(next(filter(ended.endswith, _AT_END)))].rstrip()
-    return whole if begin == 0 and since is None else whole.lstrip()
+    reply = "".join([*parts, tail])
+    if (ended := reply.rstrip()).endswith(_END_MARKS):
+        reply = ended[: -len(next(filter(ended.endswith, _END_MARKS)))].rstrip()
+    return reply if begin == 0 and since is None else reply.lstrip()
 
 
 def settled(text: str) -> str:
     """Return a growing text without an end that may become a tag, and without open thoughts."""
     window = range(max(0, len(text) - _MAX_TAG_CHARS), len(text))
-    end = next((each for each in window if text[each] in MARKS and _BEGUN.fullmatch(text, each)), len(text))
+    end = next((each for each in window if text[each] in MARKS and _CUT_TAG.fullmatch(text, each)), len(text))
     *_, last = [None, *_TAG.finditer(text, 0, end)]
     return text[: last.start()] if last is not None and last["opens"] else text[:end]

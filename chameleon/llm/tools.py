@@ -47,9 +47,9 @@ class CallingText(str):
     ) -> CallingText:
         parts = ({name: value for name, value in call.to_json().items() if name != "id"} for call in calls)
         lines = [json.dumps(each, ensure_ascii=False) for each in parts]
-        made = super().__new__(cls, "\n".join([text, *lines] if text else lines))
-        made.text, made.calls, made.blocks = text, tuple(calls), tuple(blocks)
-        return made
+        instance = super().__new__(cls, "\n".join([text, *lines] if text else lines))
+        instance.text, instance.calls, instance.blocks = text, tuple(calls), tuple(blocks)
+        return instance
 
 
 class ResultText(str):
@@ -60,9 +60,9 @@ class ResultText(str):
     name: str
 
     def __new__(cls, text: str, id: str = "", name: str = "") -> ResultText:
-        made = super().__new__(cls, text)
-        made.text, made.id, made.name = str(text), id, name
-        return made
+        instance = super().__new__(cls, text)
+        instance.text, instance.id, instance.name = str(text), id, name
+        return instance
 
 
 def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -18,7 +18,7 @@ from chameleon.pictures.tilt import measured
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_MOST_READERS = 4
+_MAX_READERS = 4
 _log = logging.getLogger("chameleon")
 
 
@@ -63,8 +63,8 @@ class EasyEngine(PackageEngine):
     def read(self, image: Image) -> list[Piece]:
         """Return the pieces of text in an RGB picture, in no particular order."""
         with self._turn:
-            found = self._reader.readtext(_pixels(image))
-        return [Piece.of_corners(text, box, confidence) for box, text, confidence in found]
+            results = self._reader.readtext(_pixels(image))
+        return [Piece.of_corners(text, box, confidence) for box, text, confidence in results]
 
 
 class RapidEngine(PackageEngine):
@@ -80,7 +80,7 @@ class RapidEngine(PackageEngine):
     def __init__(self, languages: Sequence[str] = ()) -> None:
         """Load one reader, so that a broken installation fails now; others when threads need them."""
         self._readers: LifoQueue[Any] = LifoQueue()  # each is lent to one thread at a time
-        more = min(os.cpu_count() or 1, _MOST_READERS) - 1
+        more = min(os.cpu_count() or 1, _MAX_READERS) - 1
         for reader in [None] * more + [self._start()]:
             self._readers.put(reader)
 
@@ -98,13 +98,13 @@ class RapidEngine(PackageEngine):
         reader = self._readers.get()
         try:
             reader = reader or self._start()
-            found = reader(_pixels(image))
+            result = reader(_pixels(image))
         finally:
             self._readers.put(reader)
-        if found.txts is None or found.boxes is None or found.scores is None:  # a blank picture
+        if result.txts is None or result.boxes is None or result.scores is None:  # a blank picture
             return []
-        read = zip(found.txts, found.boxes.tolist(), found.scores, strict=True)
-        return [Piece.of_corners(text, box, score) for text, box, score in read]
+        triples = zip(result.txts, result.boxes.tolist(), result.scores, strict=True)
+        return [Piece.of_corners(text, box, score) for text, box, score in triples]
 
     @staticmethod
     def _start() -> Any:
@@ -145,7 +145,7 @@ ENGINES: Mapping[str, type[Engine]] = {"easyocr": EasyEngine, "rapidocr": RapidE
 """The engines in the order that `auto` tries them: the paper's, then the one without a download."""
 
 _lock = threading.Lock()
-_made: dict[tuple[str, tuple[str, ...]], Engine] = {}
+_engines: dict[tuple[str, tuple[str, ...]], Engine] = {}
 
 
 def chosen_engine(name: EngineName, languages: Sequence[str]) -> str:
@@ -154,16 +154,16 @@ def chosen_engine(name: EngineName, languages: Sequence[str]) -> str:
     Raises `MissingPackage` if the engine, or with `auto` every engine, is missing, and `InventoryError` for
     languages that it does not know.
     """
-    return _first(name, languages, lambda each: each)
+    return _first_working(name, languages, lambda each: each)
 
 
 def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any]:
     """Return the engine that these settings choose, or None, and its versions."""
     try:
-        chosen = chosen_engine(name, languages)
+        engine = chosen_engine(name, languages)
     except ChameleonError:  # this only records settings; `chosen_engine` raises the error when it matters
         return {"engine": None, "versions": versions_of("pillow")}
-    return {"engine": chosen, "versions": versions_of(*ENGINES[chosen].packages, "pillow")}
+    return {"engine": engine, "versions": versions_of(*ENGINES[engine].packages, "pillow")}
 
 
 def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
@@ -176,11 +176,11 @@ def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
     def load(each: str) -> Engine:
         with _lock:
             key = (each, tuple(languages))
-            if key not in _made:
-                _made[key] = ENGINES[each](languages)
-            return _made[key]
+            if key not in _engines:
+                _engines[key] = ENGINES[each](languages)
+            return _engines[key]
 
-    return _first(name, languages, load)
+    return _first_working(name, languages, load)
 
 
 def read_lines(engine: Engine, image: Image, least_confidence: float = 0.5) -> list[list[Piece]]:
@@ -194,7 +194,7 @@ def read_lines(engine: Engine, image: Image, least_confidence: float = 0.5) -> l
     return [line for line in lines_of(measured(image, pieces)) if any(piece.text != UNREAD for piece in line)]
 
 
-def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) -> T:
+def _first_working(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) -> T:
     """Return the result of `use` for the engine; `auto` takes the first engine that works."""
     failed = None
     for each in ENGINES if name == "auto" else (name,):
@@ -208,6 +208,6 @@ def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) 
                 continue
             _log.warning("the OCR engine %s is skipped: %s", each, problem)
             failed = failed or problem
-    listed = "; or ".join(f"`{engine.hint}`" for engine in ENGINES.values())
-    missing = MissingPackage("no engine for text in pictures is installed", hint=f"Run {listed}.")
+    commands = "; or ".join(f"`{engine.hint}`" for engine in ENGINES.values())
+    missing = MissingPackage("no engine for text in pictures is installed", hint=f"Run {commands}.")
     raise failed or missing

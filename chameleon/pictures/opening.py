@@ -30,12 +30,12 @@ MAX_LENGTH = 65_535
 MAX_SIDE = 4096
 """The longer side of a loaded picture, in pixels, unless the caller sets another."""
 
-_TOPS = (1.0, 255.0, 65535.0)  # possible values of white in deep grayscale
-_BRIGHT, _NEXT_TO_NOTHING = 192, 0.01
+_WHITE_VALUES = (1.0, 255.0, 65535.0)  # possible values of white in deep grayscale
+_LOST_BRIGHTNESS, _MIN_SEEN_SHARE = 192, 0.01
 """The brightness (of 255) from which pixels are lost on white, and the share of pixels that may be lost."""
 
-_opening = threading.Lock()
-_harmless: set[bytes] = set()  # digests of pictures already unpacked safely in a separate process
+_opening_lock = threading.Lock()
+_safe_digests: set[bytes] = set()  # digests of pictures already unpacked safely in a separate process
 _ADDRESS = re.compile(r"data:|[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a `Path` keeps one slash of two
 
 
@@ -74,17 +74,17 @@ def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
     data = check_picture(path)
     with opened(data, str(path)) as image:
         kind = image.format or "unknown"
-        shown, size = in_rgb(image, max_side)
-    return Picture(shown, size, hashlib.sha256(data).hexdigest(), kind)
+        scaled, size = in_rgb(image, max_side)
+    return Picture(scaled, size, hashlib.sha256(data).hexdigest(), kind)
 
 
 def check_picture(path: str | Path) -> bytes:
     """Return the bytes of a picture. Raises the errors of `read_picture`, also for a wrong checksum."""
     require_pillow(str(path))
     data = _bytes_of(path)
-    if (digest := hashlib.sha256(data).digest()) not in _harmless:
+    if (digest := hashlib.sha256(data).digest()) not in _safe_digests:
         list(called(unpacked, str(path), name=str(path), data=data))
-        _harmless.add(digest)
+        _safe_digests.add(digest)
     return data
 
 
@@ -163,7 +163,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
     from PIL import Image, UnidentifiedImageError
 
     try:
-        with _opening, warnings.catch_warnings():
+        with _opening_lock, warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="PIL")
             Image.init()
             formats = [name for name in Image.OPEN if name != "EPS"]  # Ghostscript would run it as a program
@@ -181,14 +181,14 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
     except Image.DecompressionBombError:
         raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
     except Exception as problem:  # damaged files make Pillow raise errors without a common base class
-        said = one_line(str(problem) or type(problem).__name__, 120)
-        what, hint = f"the picture is damaged or cut off ({said})", "Save or download it again."
+        message = one_line(str(problem) or type(problem).__name__, 120)
+        what, hint = f"the picture is damaged or cut off ({message})", "Save or download it again."
         raise InputError(what, where=where, hint=hint) from None
 
 
 def _too_large(what: str, where: str) -> InputError:
-    most = f"{MAX_PIXELS / 1e6:.0f} million pixels, {MAX_LENGTH:,} a side and {MAX_BYTES >> 20} MB"
-    hint = f"Scale it down below {most}."
+    limits = f"{MAX_PIXELS / 1e6:.0f} million pixels, {MAX_LENGTH:,} a side and {MAX_BYTES >> 20} MB"
+    hint = f"Scale it down below {limits}."
     return InputError(f"the picture {what}, too large to be unpacked safely", where=where, hint=hint)
 
 
@@ -203,17 +203,17 @@ def in_rgb(image: Image, max_side: int) -> tuple[Image, tuple[int, int]]:
     ImageOps.exif_transpose(image, in_place=True)
     if (size[0] < size[1]) != (image.width < image.height):  # Pillow may turn a TIFF's size itself
         size = size[::-1]
-    tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
+    tops = _WHITE_VALUES[-1:] if image.mode.startswith("I;16") else _WHITE_VALUES
     is_deep = image.mode == "F" or image.mode.startswith("I")
     mode = "RGBA" if image.has_transparency_data else "F" if is_deep else "RGB"
     if image.mode != mode:
-        whole, image = image, image.convert(mode)
-        whole.close()  # two copies of a large one do not fit in memory
+        original, image = image, image.convert(mode)
+        original.close()  # two copies of a large one do not fit in memory
     if mode == "F":  # deep grayscale; the lightest pixel decides which value is white
-        least, most = cast("tuple[float, float]", image.getextrema())
-        least, most = min(least, 0.0), next((top for top in tops if most <= top), most)
-        factor = 255.0 / (most - least)
-        image = image.point(lambda value: value * factor - least * factor)
+        low, high = cast("tuple[float, float]", image.getextrema())
+        low, high = min(low, 0.0), next((top for top in tops if high <= top), high)
+        factor = 255.0 / (high - low)
+        image = image.point(lambda value: value * factor - low * factor)
     image.thumbnail((max_side, max_side))
     if mode == "RGBA":
         image = pillow.alpha_composite(pillow.new("RGBA", image.size, _ground(image)), image)
@@ -224,6 +224,6 @@ def _ground(layer: Image) -> str:
     """Return the color behind transparency: white, or black if almost nothing would be visible on white."""
     visible = layer.getchannel("A").point(lambda alpha: 255 if alpha >= 128 else 0)
     shades = layer.convert("RGB").convert("L").histogram(visible)
-    seen_on_white, visible_at_all = sum(shades[:_BRIGHT]), sum(shades)
-    lost = visible_at_all > 0 and seen_on_white <= _NEXT_TO_NOTHING * visible_at_all
+    seen_on_white, visible_at_all = sum(shades[:_LOST_BRIGHTNESS]), sum(shades)
+    lost = visible_at_all > 0 and seen_on_white <= _MIN_SEEN_SHARE * visible_at_all
     return "black" if lost else "white"

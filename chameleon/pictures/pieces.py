@@ -15,10 +15,10 @@ Point = tuple[float, float]
 UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side by side cannot be told.)"
 UNREAD = "[…]"
 """Replaces an unreadable piece on a line with readable ones."""
-_WIDE = 1.5
-_UNSURE, _NOISE = 1.0, 3.2
+_WIDE_RATIO = 1.5
+_TILT_ERROR, _PIECE_ERROR = 1.0, 3.2
 """Measuring error of the tilt of a text, and of a piece, in degrees for one as wide as high."""
-_UNKNOWN = 5.0
+_DEFAULT_SPREAD = 5.0
 """How far text may be tilted, in degrees, if no piece is wide enough to show it."""
 
 
@@ -74,7 +74,7 @@ class Piece:
     @property
     def is_wide(self) -> bool:
         """Whether the base line is long enough to show how far the text is tilted."""
-        return self.width > _WIDE * self.height
+        return self.width > _WIDE_RATIO * self.height
 
     @property
     def angle(self) -> float:
@@ -120,7 +120,7 @@ class Piece:
     def rise(self, other: Piece, spread: float) -> float:
         """Return the largest height difference of two level pieces if they are tilted by `spread` degrees."""
         for piece in (self, other):
-            if piece.is_wide and abs(piece.angle) > _NOISE * piece.height / piece.width:
+            if piece.is_wide and abs(piece.angle) > _PIECE_ERROR * piece.height / piece.width:
                 spread = max(spread, abs(piece.angle))
         (left, up), (right, down) = self.middle, other.middle
         return abs(right - left) * math.sin(math.radians(spread)) + abs(down - up)
@@ -154,11 +154,11 @@ def tilt_of(pieces: Iterable[Piece]) -> Tilt:
     """Return the usual tilt of wide pieces, weighted by their width."""
     wide = [piece for piece in pieces if piece.is_wide]
     if not wide:
-        return Tilt(0, _UNKNOWN)
+        return Tilt(0, _DEFAULT_SPREAD)
     angle = _quantile([(piece.angle, piece.width**2) for piece in wide], 0.5)
     scatter = _quantile([(abs(piece.angle - angle), piece.width) for piece in wide], 0.75)
-    least = _quantile([(piece.height / piece.width, piece.width**2) for piece in wide], 0.25)
-    return Tilt(angle, max(scatter, least * _UNSURE))
+    aspect = _quantile([(piece.height / piece.width, piece.width**2) for piece in wide], 0.25)
+    return Tilt(angle, max(scatter, aspect * _TILT_ERROR))
 
 
 def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
@@ -173,11 +173,11 @@ def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
     pieces = [piece for line in lines for piece in line]
     angle, spread = tilt_of(pieces)
     level = [piece.turned(-angle, (0, 0)) for piece in pieces]
-    known = iter(level)
+    remaining = iter(level)
     return all(
         one.rise(other, spread) <= max(one.room(level), other.room(level))
         for line in lines
-        for one, other in pairwise([next(known) for _ in line])
+        for one, other in pairwise([next(remaining) for _ in line])
     )
 
 
@@ -188,9 +188,9 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     title of an axis written upwards, gets a separate line and does not absorb the lines next to it.
     `lines_are_told` says whether the lines can be relied on.
     """
-    given = list(pieces)
-    angle = tilt_of(given).angle
-    high = [piece.turned(-angle, (0, 0)) for piece in given]
+    originals = list(pieces)
+    angle = tilt_of(originals).angle
+    high = [piece.turned(-angle, (0, 0)) for piece in originals]
     level = []
     for piece in high:
         height = min(piece.bottom - piece.top, piece.pitch(high))
@@ -205,8 +205,8 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
             best.append(piece)
     lines = [sorted(line, key=lambda piece: (piece.left, piece.top)) for line in lines]
     lines.sort(key=lambda line: (fmean(piece.top for piece in line), line[0].left))
-    as_given = {id(one): other for one, other in zip(level, given, strict=True)}
-    return [[as_given[id(piece)] for piece in line] for line in lines]
+    original_of = {id(one): other for one, other in zip(level, originals, strict=True)}
+    return [[original_of[id(piece)] for piece in line] for line in lines]
 
 
 def text_of(lines: Sequence[Sequence[Piece]]) -> str:

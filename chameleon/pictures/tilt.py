@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _STEPS = ((2, 22), (0.5, 4), (0.25, 1), (0.125, 1))  # degrees per step, and the number of steps either way
-_AROUND, _TALLEST = 3.0, 60  # heights measured on either side; the most pixels in a height
-_COLUMNS, _FINER = 3, 3
+_MARGIN_HEIGHTS, _MAX_HEIGHT = 3.0, 60  # heights measured on either side; the most pixels in a height
+_STRIDE, _SCALE = 3, 3
 """Average so many pixels side by side, and refine rows three times, or level ones would look the sharpest."""
 
 
@@ -39,13 +39,13 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
     from PIL.Image import Resampling, Transform
 
     # The cut may extend beyond the edges of the picture.
-    half = math.ceil(_AROUND * min(piece.height, _TALLEST))
+    half = math.ceil(_MARGIN_HEIGHTS * min(piece.height, _MAX_HEIGHT))
     left, top = math.floor(piece.left), int(piece.middle[1]) - half
     width, height = max(1, math.ceil(piece.right) - left), max(1, 2 * half)
     box = (left, top, left + width, top + height)
-    seen = grey.transform((width, height), Transform.EXTENT, box, fillcolor=ground)
-    lifted, fine = (max(2, width // _COLUMNS), height), (max(2, width // _COLUMNS), _FINER * height)
-    rough, sharp = (seen.resize(size, Resampling.BICUBIC) for size in (lifted, fine))
+    crop = grey.transform((width, height), Transform.EXTENT, box, fillcolor=ground)
+    lifted, fine = (max(2, width // _STRIDE), height), (max(2, width // _STRIDE), _SCALE * height)
+    rough, sharp = (crop.resize(size, Resampling.BICUBIC) for size in (lifted, fine))
 
     def contrast(strip: Image, angle: float) -> float:
         """Return how much rows of pixels differ from the next ones after shearing the picture back."""
@@ -56,10 +56,10 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
         return sum(part * (one - other) ** 2 for part, (one, other) in zip(_fading(back.height - 1), rows))  # noqa: B905
 
     angle = 0.0
-    for step, most in _STEPS:
+    for step, count in _STEPS:
         strip = rough if step == _STEPS[0][0] else sharp
-        near = [angle + step * times for times in range(-most, most + 1)]
-        angle = max((contrast(strip, angle), -abs(angle), angle) for angle in near)[-1]
+        angles = [angle + step * times for times in range(-count, count + 1)]
+        angle = max((contrast(strip, angle), -abs(angle), angle) for angle in angles)[-1]
     return angle
 
 

@@ -25,7 +25,7 @@ _MONTH_FIRST = re.compile(r"(?<!\d)(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
 _PAIR = re.compile(r"(?<!\d)(\d++)\s*[-–:./]\s*(\d+)")
 _HIGHEST_SIGN = 9  # combining classes up to here change letters; higher ones are accents and points
-_SHORT = 80  # characters of a text to remember
+_MAX_CACHED_CHARS = 80  # characters of a text to remember
 _stemming = threading.Lock()
 
 
@@ -37,7 +37,7 @@ def terms(text: str) -> tuple[str, ...]:
     the others ("3-1" and "3 – 1": `3_1`). In Chinese and Japanese, pairs of neighboring characters are terms.
     No term contains white space. Raises `MissingPackage`.
     """
-    return _remembered(text) if len(text) <= _SHORT else _read(text)
+    return _read_cached(text) if len(text) <= _MAX_CACHED_CHARS else _read(text)
 
 
 def _read(text: str) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def _read(text: str) -> tuple[str, ...]:
     return (*filter(None, map(_term, words)), *pairs)
 
 
-_remembered = lru_cache(maxsize=1 << 17)(_read)  # cells of tables often repeat
+_read_cached = lru_cache(maxsize=1 << 17)(_read)  # cells of tables often repeat
 
 
 def query_weights(query: str) -> dict[str, float]:
@@ -86,19 +86,19 @@ def _dated(text: str) -> str:
     return _DAY_FIRST.sub(lambda date: _date(date, date[3], date[2], date[1]), text) if "." in text else text
 
 
-def _date(found: re.Match[str], year: str, month: str, day: str) -> str:
+def _date(match: re.Match[str], year: str, month: str, day: str) -> str:
     is_date = 1 <= int(month) <= 12 and 1 <= int(day) <= 31
-    return f" {int(day)} {MONTHS[int(month) - 1]} {year} " if is_date else found[0]
+    return f" {int(day)} {MONTHS[int(month) - 1]} {year} " if is_date else match[0]
 
 
 def _pieces(word: str) -> list[str]:
     """Cut the parts of a word in scripts without spaces between words into pairs of characters."""
-    found, end = [], 0
+    pieces, end = [], 0
     for run in _UNSPACED.finditer(word):
-        found.append(word[end : run.start()])
+        pieces.append(word[end : run.start()])
         signs, end = run[0], run.end()
-        found += [signs[n : n + 2] for n in range(max(1, len(signs) - 1))]
-    return [piece for piece in (*found, word[end:]) if piece]
+        pieces += [signs[n : n + 2] for n in range(max(1, len(signs) - 1))]
+    return [piece for piece in (*pieces, word[end:]) if piece]
 
 
 @lru_cache(maxsize=1 << 17)

@@ -27,8 +27,8 @@ if sys.platform != "win32":
 
 Progress = Callable[[int], object]
 """A callback with the number of documents done."""
-_TOLD_EVERY, _EMBEDDED_AT_ONCE = 100, 64
-_LONGEST_ID = 1_000
+_PROGRESS_STEP, _EMBED_BATCH = 100, 64
+_MAX_ID_CHARS = 1_000
 
 
 class Build:
@@ -69,13 +69,13 @@ class Build:
     def _begin(self) -> None:
         self.data = self.path / f"chameleon-{os.urandom(4).hex()}"
         self.old = Index.open(self.path) if is_index(self.path) else None
-        known = self.old.manifest if self.old is not None else self._settings
-        self.manifest = replace(known, retriever=self._settings.retriever, data=self.data.name)
+        settings = self.old.manifest if self.old is not None else self._settings
+        self.manifest = replace(settings, retriever=self._settings.retriever, data=self.data.name)
         self._changed = self.old is None or self.old.manifest.retriever != self.manifest.retriever
         self._next = (self.old.last_key() >> DIGEST) + 1 if self.old is not None else 0
-        for left in self.path.glob(DATA):  # of killed builds
-            if self.old is None or left != self.old.data:
-                shutil.rmtree(left, ignore_errors=True)
+        for folder in self.path.glob(DATA):  # of killed builds
+            if self.old is None or folder != self.old.data:
+                shutil.rmtree(folder, ignore_errors=True)
         if self.old is not None:
             with failing(self.path, "written"):
                 locks = shutil.ignore_patterns("*.lock")
@@ -104,7 +104,7 @@ class Build:
         done = 0
         for done, document in enumerate(documents, 1):
             self._add(document)
-            if progress and done % _TOLD_EVERY == 0:
+            if progress and done % _PROGRESS_STEP == 0:
                 progress(done)
         if progress:
             progress(done)
@@ -149,8 +149,8 @@ class Build:
     def _add(self, document: Document) -> None:
         place = ", ".join(f"{key} {value}" for key, value in document.source.items())
         id = document.id
-        if not (isinstance(id, str) and 0 < len(id) <= _LONGEST_ID and is_plain(id)):
-            what = f"a document's id is a text of 1 to {_LONGEST_ID:,} characters, not {str(id)[:40]!r}"
+        if not (isinstance(id, str) and 0 < len(id) <= _MAX_ID_CHARS and is_plain(id)):
+            what = f"a document's id is a text of 1 to {_MAX_ID_CHARS:,} characters, not {str(id)[:40]!r}"
             raise InputError(what, where=place)
         if id in self._seen:
             raise InputError(f"the id {id!r} occurs twice", where=place, hint="Give each its own id.")
@@ -178,7 +178,7 @@ class Build:
         if self._vectors and key not in self._embedded:
             self._embedded.add(key)
             self._waiting.append((key, all_texts(document)))
-            if len(self._waiting) >= _EMBEDDED_AT_ONCE:
+            if len(self._waiting) >= _EMBED_BATCH:
                 self._embed(self._vectors)
 
     def _embed(self, vectors: Vectors) -> None:

@@ -41,9 +41,9 @@ class Document:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as JSON, without empty values."""
-        found: dict[str, Any] = {"id": self.id, "title": self.title, "text": self.text}
-        found |= {"source": dict(self.source), "table": self.table.to_json() if self.table else None}
-        return {key: value for key, value in found.items() if value}
+        data: dict[str, Any] = {"id": self.id, "title": self.title, "text": self.text}
+        data |= {"source": dict(self.source), "table": self.table.to_json() if self.table else None}
+        return {key: value for key, value in data.items() if value}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Document:

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 AUTO, NONE = "auto", "none"
-_REPRESENT = "Represent this sentence for searching relevant passages: "
+_QUERY_PROMPT = "Represent this sentence for searching relevant passages: "
 _PREFIXES = (
     (r"\be5\b.*instruct", "Instruct: Retrieve passages that answer the query\nQuery: ", ""),
     (r"\be5\b", "query: ", "passage: "),
-    (r"\bbge-(small|base|large)-en|mxbai-embed|arctic-embed(?!.*v2)", _REPRESENT, ""),
+    (r"\bbge-(small|base|large)-en|mxbai-embed|arctic-embed(?!.*v2)", _QUERY_PROMPT, ""),
     (r"arctic-embed.*v2", "query: ", ""),
     (r"nomic-embed-text", "search_query: ", "search_document: "),
 )
 """The prefixes of a query and a passage by model name, from the models' cards."""
-_PER_REQUEST, _REQUESTS, _REMEMBERED = 500, 8, 1 << 14
+_BATCH_SIZE, _MAX_REQUESTS, _CACHE_SIZE = 500, 8, 1 << 14
 
 
 def check_name(name: str) -> None:
@@ -75,48 +75,48 @@ class Embedder:
 
     def queries(self, texts: Sequence[str]) -> Any:
         """Return queries as the rows of a matrix."""
-        return _remembered(self._asked, texts, self._query, self._embed_queries)
+        return _embed_cached(self._asked, texts, self._query, self._embed_queries)
 
     def passages(self, texts: Sequence[str]) -> Any:
         """Return passages as the rows of a matrix in float32."""
         with self._lock:  # a second caller waits, and finds the texts embedded
-            return _remembered(self._vectors, texts, self._passage, self.model.embed_documents)
+            return _embed_cached(self._vectors, texts, self._passage, self.model.embed_documents)
 
     def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the cosine of the query with each text."""
-        found: list[float] = (self.passages(texts) @ self.query(query)).tolist() if texts else []
-        return found
+        scores: list[float] = (self.passages(texts) @ self.query(query)).tolist() if texts else []
+        return scores
 
     def _embed_queries(self, texts: list[str]) -> list[list[float]]:
         if (
             many := getattr(self._asker, "embed_queries", None)
         ) is not None:  # LangChain's take one at a time
-            found: list[list[float]] = many(texts)
-            return found
-        with ThreadPoolExecutor(_REQUESTS) as pool:
+            vectors: list[list[float]] = many(texts)
+            return vectors
+        with ThreadPoolExecutor(_MAX_REQUESTS) as pool:
             return list(pool.map(self._asker.embed_query, texts))
 
 
-def _remembered(
-    known: dict[str, Any], texts: Sequence[str], prefix: str, embed: Callable[[list[str]], Any]
+def _embed_cached(
+    cache: dict[str, Any], texts: Sequence[str], prefix: str, embed: Callable[[list[str]], Any]
 ) -> Any:
-    """Return texts as the rows of a matrix, embedding those not yet `known`."""
+    """Return texts as the rows of a matrix, embedding those not yet in `cache`."""
     import numpy
 
-    found: dict[str, Any] = {text: known.get(text) for text in texts}
-    missing = [text for text, vector in found.items() if vector is None]
-    for start in range(0, len(missing), _PER_REQUEST):
-        some = missing[start : start + _PER_REQUEST]
+    by_text: dict[str, Any] = {text: cache.get(text) for text in texts}
+    missing = [text for text, vector in by_text.items() if vector is None]
+    for start in range(0, len(missing), _BATCH_SIZE):
+        some = missing[start : start + _BATCH_SIZE]
         with telling("the embedding model failed"):
             vectors = embed([prefix + text for text in some])
         new = dict(zip(some, _unit(vectors, len(some)), strict=True))
-        known |= new
-        found |= new
-    for old in list(islice(known, max(0, len(known) - _REMEMBERED))):
-        known.pop(old, None)
-    if len({len(vector) for vector in found.values()}) > 1:
+        cache |= new
+        by_text |= new
+    for old in list(islice(cache, max(0, len(cache) - _CACHE_SIZE))):
+        cache.pop(old, None)
+    if len({len(vector) for vector in by_text.values()}) > 1:
         raise ModelError("the embedding model returned vectors of different lengths")
-    return numpy.stack([found[text] for text in texts]) if texts else numpy.empty((0, 0), numpy.float32)
+    return numpy.stack([by_text[text] for text in texts]) if texts else numpy.empty((0, 0), numpy.float32)
 
 
 def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
@@ -124,13 +124,13 @@ def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
     import numpy
 
     try:
-        found = numpy.asarray(vectors, dtype=numpy.float32)
+        matrix = numpy.asarray(vectors, dtype=numpy.float32)
     except (TypeError, ValueError):  # vectors of different lengths, or none at all
-        found = numpy.empty(0, numpy.float32)
-    if found.ndim != 2 or len(found) != count or not found.shape[1] or not numpy.isfinite(found).all():
+        matrix = numpy.empty(0, numpy.float32)
+    if matrix.ndim != 2 or len(matrix) != count or not matrix.shape[1] or not numpy.isfinite(matrix).all():
         raise ModelError(f"the embedding model did not return {count} vectors of one length")
-    lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
-    return found / numpy.where(lengths == 0, 1, lengths)
+    lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix / numpy.where(lengths == 0, 1, lengths)
 
 
 def embedder(
@@ -161,13 +161,13 @@ def _embedder(name: str, query: str | None, passage: str | None, query_model: st
 @once
 def _loaded(name: str) -> tuple[Any, tuple[str, str]]:
     """Return a model, and its prefixes of queries and passages."""
-    known = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
+    prefixes = next(((q, p) for pattern, q, p in _PREFIXES if re.search(pattern, name.lower())), ("", ""))
     if name != MINILM and not name.startswith(LOCAL):
-        return _by_provider(name), known
+        return _by_provider(name), prefixes
     from chameleon.retrieval.sentence_transformer import SentenceTransformerEmbeddings
 
     model = SentenceTransformerEmbeddings(name)
-    return model, ("", "") if model.has_prompts else known
+    return model, ("", "") if model.has_prompts else prefixes
 
 
 def _by_provider(name: str) -> Embeddings:

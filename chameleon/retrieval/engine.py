@@ -48,19 +48,19 @@ def failing(path: Path, done: str) -> Iterator[None]:
 def open_index(path: Path) -> tantivy.Index:
     """Open the engine's folder. Raises `InputError`."""
     with suppress(InputError), failing(path, "read"):
-        return _opened(path)
+        return _open(path)
     # In a read-only folder, open links instead: the engine writes a lock even to read.
     with failing(path, "read"), TemporaryDirectory(ignore_cleanup_errors=True) as links:
         for file in path.iterdir():
             if file.suffix != ".lock":
                 (Path(links) / file.name).symlink_to(file.resolve())
-        return _opened(Path(links))
+        return _open(Path(links))
 
 
-def _opened(path: Path) -> tantivy.Index:
-    found: tantivy.Index = load().Index.open(str(path))
-    found.config_reader("Manual")
-    return found
+def _open(path: Path) -> tantivy.Index:
+    index: tantivy.Index = load().Index.open(str(path))
+    index.config_reader("Manual")
+    return index
 
 
 def writer(path: Path) -> tantivy.IndexWriter:

@@ -49,8 +49,8 @@ length             the logarithm of the number of rows: in many rows anything is
 Fitted on half of the questions over tables of TabFact, WikiTQ and FeTaQA, by a softmax over the first forty
 documents and then a search along each weight; the other half has the same figures.
 """
-_LONGEST = 500  # terms of a question to look at
-_NEAR = 2
+_MAX_TERMS = 500  # terms of a question to look at
+_MAX_DISTANCE = 2
 """The most terms between a value and the name of its column in a question."""
 
 
@@ -63,8 +63,8 @@ class AskedWords:
     def __init__(self, text: str, rarity: Callable[[str], float]) -> None:
         import numpy
 
-        said = terms(text)[:_LONGEST]
-        number = {term: index for index, term in enumerate(dict.fromkeys(said))}
+        query_terms = terms(text)[:_MAX_TERMS]
+        number = {term: index for index, term in enumerate(dict.fromkeys(query_terms))}
         weak = weak_terms()
         self.numbers: NDArray[numpy.uint32] = numpy.array([number_of(term) for term in number], numpy.uint32)
         self.weights: Floats = numpy.array(
@@ -73,10 +73,10 @@ class AskedWords:
         self.next: Bools = numpy.zeros((len(number), len(number)), numpy.bool_)
         """Whether one term (row) comes right before another (column)."""
         self.near: Bools = self.next.copy()
-        """Whether two terms are within `_NEAR` of each other."""
-        sequence = [number[term] for term in said]
+        """Whether two terms are within `_MAX_DISTANCE` of each other."""
+        sequence = [number[term] for term in query_terms]
         for index, one in enumerate(sequence):
-            for distance, other in enumerate(sequence[index + 1 : index + 1 + _NEAR], 1):
+            for distance, other in enumerate(sequence[index + 1 : index + 1 + _MAX_DISTANCE], 1):
                 self.next[one, other] |= distance == 1
                 self.near[one, other] = self.near[other, one] = one != other
 
@@ -85,23 +85,23 @@ def evidence(question: AskedWords, layouts: Layouts) -> dict[str, Floats]:
     """Return the measures of `WEIGHTS` for each document, except "first", the score of BM25."""
     import numpy
 
-    found = _Found(question, layouts)
-    said = found.sums(slice(None))
+    matches = _Matches(question, layouts)
+    sums = matches.sums(slice(None))
     return {
-        "said": said,
-        "share": said / (question.weights.sum() or 1.0),
-        "whole caption": found.sums(found.in_caption) * found.caption_share(),
-        "rows": found.sums(found.in_rows),
-        "one row": found.best_row(found.in_rows, question.weights),
-        "whole cells": found.sums(found.in_rows & found.is_whole),
-        "whole names": found.names_share(),
-        "neighbours": found.neighbours(),
-        "under their names": found.under_their_names(),
+        "said": sums,
+        "share": sums / (question.weights.sum() or 1.0),
+        "whole caption": matches.sums(matches.in_caption) * matches.caption_share(),
+        "rows": matches.sums(matches.in_rows),
+        "one row": matches.best_row(matches.in_rows, question.weights),
+        "whole cells": matches.sums(matches.in_rows & matches.is_whole),
+        "whole names": matches.names_share(),
+        "neighbours": matches.neighbours(),
+        "under their names": matches.under_their_names(),
         "length": numpy.log(2 + layouts.heights),
     }
 
 
-class _Found:
+class _Matches:
     """The places of a question's terms in some documents, with the cells that contain them."""
 
     def __init__(self, question: AskedWords, layouts: Layouts) -> None:
@@ -136,14 +136,14 @@ class _Found:
         """Return, for each document, the largest sum over the distinct terms in one row."""
         import numpy
 
-        most: Floats = numpy.zeros(self.shape[0])
+        best: Floats = numpy.zeros(self.shape[0])
         keys, first = numpy.unique(self.rows[where] * self.shape[1] + self.terms[where], return_index=True)
         if len(keys):
             row, term = numpy.divmod(keys, self.shape[1])
             begins = numpy.flatnonzero(numpy.append(True, row[1:] != row[:-1]))
             sums = numpy.add.reduceat(weights[term], begins)
-            numpy.maximum.at(most, self.documents[where][first[begins]], sums)
-        return most
+            numpy.maximum.at(best, self.documents[where][first[begins]], sums)
+        return best
 
     def caption_share(self) -> Floats:
         """Return the share of the caption's terms that the question contains."""
@@ -151,17 +151,17 @@ class _Found:
 
         captions = self.layouts.firsts[:-1] + self.layouts.widths
         sizes = self.layouts.cells[captions + 1] - self.layouts.cells[captions]
-        said = numpy.bincount(self.documents[self.in_caption], minlength=self.shape[0])
-        return said / numpy.maximum(sizes, 1)
+        counts = numpy.bincount(self.documents[self.in_caption], minlength=self.shape[0])
+        return counts / numpy.maximum(sizes, 1)
 
     def names_share(self) -> Floats:
         """Return the share of the named columns whose whole name is in the question."""
         import numpy
 
-        whole = self.in_names & self.is_whole
-        first = numpy.unique(self.cells[whole], return_index=True)[1]
-        said = numpy.bincount(self.documents[whole][first], minlength=self.shape[0])
-        return said / numpy.maximum(self.layouts.names, 1)
+        mask = self.in_names & self.is_whole
+        first = numpy.unique(self.cells[mask], return_index=True)[1]
+        counts = numpy.bincount(self.documents[mask][first], minlength=self.shape[0])
+        return counts / numpy.maximum(self.layouts.names, 1)
 
     def neighbours(self) -> Floats:
         """Sum the smaller weights of terms that are neighbours in the question and in a cell."""
@@ -183,9 +183,9 @@ class _Found:
         names, columns = numpy.unique(self.columns[self.in_names], return_inverse=True)
         if not len(names):
             return numpy.zeros(self.shape[0])
-        said: NDArray[numpy.float32] = numpy.zeros((len(names), self.shape[1]), numpy.float32)
-        said[columns, self.terms[self.in_names]] = 1
-        nearby = said @ self.question.near.astype(numpy.float32) > 0
+        name_terms: NDArray[numpy.float32] = numpy.zeros((len(names), self.shape[1]), numpy.float32)
+        name_terms[columns, self.terms[self.in_names]] = 1
+        nearby = name_terms @ self.question.near.astype(numpy.float32) > 0
         place = numpy.minimum(numpy.searchsorted(names, self.columns), len(names) - 1)
         linked = (names[place] == self.columns) & nearby[place, self.terms]
         # A small number is in every table; under its name it means as much as a word.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
 
-_REMEMBERED, _LARGE = 1 << 15, 1 << 14  # cached layouts of documents, and bytes of a large one
+_CACHE_SIZE, _MAX_BYTES = 1 << 15, 1 << 14  # cached layouts of documents, and bytes of a large one
 _PAGE = 4096
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The kinds of documents; an index stores the position of each in this tuple."""
@@ -48,9 +48,9 @@ class Index:
         with failing(path, "read"):
             self._searcher = self._index.searcher()
         self._schema, self._query = self._index.schema, engine.load().Query
-        self.id_at = lru_cache(maxsize=_REMEMBERED)(self._id)
+        self.id_at = lru_cache(maxsize=_CACHE_SIZE)(self._id)
         self._layouts: dict[Place, NDArray[numpy.uint32]] = {}
-        self._rarity = lru_cache(maxsize=_REMEMBERED)(self._idf)
+        self._rarity = lru_cache(maxsize=_CACHE_SIZE)(self._idf)
 
     @classmethod
     def open(cls, path: str | Path) -> Index:
@@ -90,9 +90,9 @@ class Index:
 
     def place(self, id: str) -> Place:
         """Return the place of a document. Raises `InputError` for an id that the index does not have."""
-        if not (found := self.with_ids([id])):
+        if not (places := self.with_ids([id])):
             raise InputError(f"the index has no document {id!r}", where=str(self.path))
-        return found[id]
+        return places[id]
 
     def places(self) -> Iterator[Place]:
         """Yield the places of all documents, in the order in which they were added."""
@@ -103,13 +103,13 @@ class Index:
 
     def with_ids(self, ids: Sequence[str]) -> dict[str, Place]:
         """Return the places of these documents, without unknown ones."""
-        wanted = self._query.term_set_query(self._schema, ID, [id for id in ids if is_plain(id)])
-        return {self.id_at(place): place for place, _ in self._search(wanted, len(ids))}
+        query = self._query.term_set_query(self._schema, ID, [id for id in ids if is_plain(id)])
+        return {self.id_at(place): place for place, _ in self._search(query, len(ids))}
 
     def with_keys(self, keys: Sequence[int]) -> dict[int, Place]:
         """Return the places of these documents, without deleted ones."""
-        wanted = self._query.term_set_query(self._schema, KEY, list(keys))
-        places = [place for place, _ in self._search(wanted, len(keys))] if keys else []
+        query = self._query.term_set_query(self._schema, KEY, list(keys))
+        places = [place for place, _ in self._search(query, len(keys))] if keys else []
         return dict(zip(self.keys(places), places, strict=True))
 
     def keys(self, places: Sequence[Place]) -> list[int]:
@@ -128,8 +128,8 @@ class Index:
     def count(self, kind: Kind) -> int:
         """Return how many documents are of a kind."""
         with failing(self.path, "read"):
-            found: Any = self._searcher.search(self._of(kind), limit=1, count=True)
-        return int(found.count)
+            result: Any = self._searcher.search(self._of(kind), limit=1, count=True)
+        return int(result.count)
 
     def _of(self, kind: Kind) -> tantivy.Query:
         of_kind: tantivy.Query = self._query.term_query(self._schema, KIND, KINDS.index(kind))
@@ -138,27 +138,27 @@ class Index:
     def last_key(self) -> int:
         """Return the key of the last added document, or -1."""
         order = engine.load().Order.Desc
-        found = self._search(self._query.all_query(), 1, order_by_field=KEY, order=order)
-        return int(found[0][1]) if found else -1
+        hits = self._search(self._query.all_query(), 1, order_by_field=KEY, order=order)
+        return int(hits[0][1]) if hits else -1
 
     def find(self, query: str, k: int, kind: Kind | None = None) -> list[tuple[Place, float]]:
         """Return up to `k` documents (of a `kind`) by BM25, the best first, ties in the order of adding."""
         if not (clauses := self._clauses(query)):
             return []
-        whole, limit = self._query.boolean_query(clauses), k + 1
+        full_query, limit = self._query.boolean_query(clauses), k + 1
         if kind is not None:
             every = engine.load().Occur.Must
             only = self._query.const_score_query(self._of(kind), 0.0)
-            whole = self._query.boolean_query([(every, whole), (every, only)])
-        found = self._search(whole, limit)
+            full_query = self._query.boolean_query([(every, full_query), (every, only)])
+        hits = self._search(full_query, limit)
         # Which of the tied ones came first?
-        while len(found) == limit < len(self) and found[-1][1] == found[k - 1][1]:
+        while len(hits) == limit < len(self) and hits[-1][1] == hits[k - 1][1]:
             limit *= 4
-            found = self._search(whole, limit)
-        if len({score for _, score in found}) < len(found):
-            order = dict(zip(found, self.keys([place for place, _ in found]), strict=True))
-            found.sort(key=lambda one: (-one[1], order[one]))
-        return found[:k]
+            hits = self._search(full_query, limit)
+        if len({score for _, score in hits}) < len(hits):
+            order = dict(zip(hits, self.keys([place for place, _ in hits]), strict=True))
+            hits.sort(key=lambda one: (-one[1], order[one]))
+        return hits[:k]
 
     def bm25(self, query: str, places: Sequence[Place]) -> list[float]:
         """Return the BM25 scores of these documents."""
@@ -166,8 +166,8 @@ class Index:
             return [0.0] * len(places)
         these = self._query.term_set_query(self._schema, KEY, self.keys(places))
         only = (engine.load().Occur.Must, self._query.const_score_query(these, 0.0))
-        found = dict(self._search(self._query.boolean_query([only, *clauses]), len(places)))
-        return [found[place] for place in places]
+        scores = dict(self._search(self._query.boolean_query([only, *clauses]), len(places)))
+        return [scores[place] for place in places]
 
     def evidence(
         self, query: str, places: Sequence[Place], found: Sequence[tuple[Place, float]] = ()
@@ -177,11 +177,11 @@ class Index:
 
         if not places:
             return []
-        known = dict(found)
-        others = [place for place in places if place not in known]
-        known |= zip(others, self.bm25(query, others), strict=True)
+        bm25_scores = dict(found)
+        missing = [place for place in places if place not in bm25_scores]
+        bm25_scores |= zip(missing, self.bm25(query, missing), strict=True)
         layouts = Layouts([self._layout(place) for place in places])
-        first = numpy.array([known[place] for place in places])
+        first = numpy.array([bm25_scores[place] for place in places])
         measures = {"first": first, **evidence(AskedWords(query, self._rarity), layouts)}
         scores: list[float] = sum(weight * measures[name] for name, weight in WEIGHTS.items()).tolist()
         return scores
@@ -189,16 +189,16 @@ class Index:
     def _search(self, query: tantivy.Query, limit: int, **order: Any) -> list[tuple[Place, Any]]:
         """Return up to `limit` documents with their scores, or with the field that they are ordered by."""
         with failing(self.path, "read"):
-            most = max(1, min(limit, len(self)))
-            hits = self._searcher.search(query, limit=most, count=False, **order).hits
+            size = max(1, min(limit, len(self)))
+            hits = self._searcher.search(query, limit=size, count=False, **order).hits
         return [(Place(address.segment_ord, address.doc), key) for key, address in hits]
 
     def _clauses(self, query: str) -> list[Any]:
-        found, either = [], engine.load().Occur.Should
+        clauses, either = [], engine.load().Occur.Should
         for term, weight in query_weights(query).items():
             clause = self._query.term_query(self._schema, TERMS, term)
-            found.append((either, self._query.boost_query(clause, weight) if weight != 1 else clause))
-        return found
+            clauses.append((either, self._query.boost_query(clause, weight) if weight != 1 else clause))
+        return clauses
 
     def _stored(self, place: Place, field: str) -> Any:
         with failing(self.path, "read"):
@@ -211,14 +211,14 @@ class Index:
         """Return a document's layout; small ones are cached."""
         import numpy
 
-        found = self._layouts.get(place)
-        if found is None:
-            found = numpy.frombuffer(self._stored(place, LAYOUT), numpy.uint32)
-            if found.nbytes <= _LARGE:
-                if len(self._layouts) >= _REMEMBERED:
+        layout = self._layouts.get(place)
+        if layout is None:
+            layout = numpy.frombuffer(self._stored(place, LAYOUT), numpy.uint32)
+            if layout.nbytes <= _MAX_BYTES:
+                if len(self._layouts) >= _CACHE_SIZE:
                     self._layouts.clear()
-                self._layouts[place] = found
-        return found
+                self._layouts[place] = layout
+        return layout
 
     def _idf(self, term: str) -> float:
         """Return the rarity (idf) of a term."""

@@ -56,10 +56,10 @@ class Layout:
         if ends[-1] > MOST_TERMS:
             del ends[max(bisect_left(ends, MOST_TERMS) + 1, self.width + 2) :]
             ends = array("I", [min(end, MOST_TERMS) for end in ends])
-        said = array("I", map(number_of, islice(chain.from_iterable(self.cells), ends[-1])))
+        numbers = array("I", map(number_of, islice(chain.from_iterable(self.cells), ends[-1])))
         names = sum(map(bool, self.cells[: self.width]))
-        body = array("I", (self.width, self.height, names, len(ends), len(said))).tobytes()
-        return body + ends.tobytes() + said.tobytes()
+        body = array("I", (self.width, self.height, names, len(ends), len(numbers))).tobytes()
+        return body + ends.tobytes() + numbers.tobytes()
 
 
 @lru_cache(maxsize=1 << 17)
@@ -109,8 +109,8 @@ class Layouts:
         is_near[wanted & 0xFFFF] = True
         places = is_near[self.terms & 0xFFFF].nonzero()[0]  # a superset
         order = numpy.argsort(wanted)
-        found = numpy.searchsorted(wanted, self.terms[places], sorter=order)
-        which = order[numpy.minimum(found, len(order) - 1)]
+        positions = numpy.searchsorted(wanted, self.terms[places], sorter=order)
+        which = order[numpy.minimum(positions, len(order) - 1)]
         same = wanted[which] == self.terms[places]
         places, which = places[same], which[same]
         cells = numpy.searchsorted(self.cells, places, "right") - 1

@@ -67,13 +67,13 @@ def settings_at(path: Path, retriever: Spec | None) -> Manifest:
     """
     if not is_index(path):
         return settings_for(retriever or "auto")
-    there, wanted = Manifest.read(path), RetrieverSpec.read(retriever or "auto")
-    if wanted == RetrieverSpec():
+    there, spec = Manifest.read(path), RetrieverSpec.read(retriever or "auto")
+    if spec == RetrieverSpec():
         return there
-    needed = settings_for(wanted)
+    needed = settings_for(spec)
     if needed.embeddings and needed.embeddings != there.embeddings:
         built = f"the index was built for the retriever {RetrieverSpec.read(there.retriever)}"
-        what, hint = f"{built}, and {wanted} needs other vectors", "Build one for that in another folder."
+        what, hint = f"{built}, and {spec} needs other vectors", "Build one for that in another folder."
         raise InputError(what, where=str(path), hint=hint)
     return replace(there, retriever=needed.retriever)
 
@@ -84,17 +84,17 @@ def settings_for(retriever: Spec) -> Manifest:
     Raises `InputError`, `MissingPackage` if a required package is not installed.
     """
     spec = RetrieverSpec.read(retriever)
-    written, named = spec.model_dump(exclude_defaults=True), spec.embeddings
+    settings, embeddings_spec = spec.model_dump(exclude_defaults=True), spec.embeddings
     if isinstance(spec.rerank, RerankerSpec):
         require_reranker(spec.rerank.name)
     can_embed = automatic() != NONE and find_spec("faiss") is not None
-    if not (spec.needs_vectors or (spec.first == "auto" and (named or can_embed))):
-        return Manifest(written)
-    prefixes = named.model_dump(exclude_none=True, exclude={"model"}) if named else {}
-    embeddings = {"name": named.model if named else MINILM, **prefixes}
+    if not (spec.needs_vectors or (spec.first == "auto" and (embeddings_spec or can_embed))):
+        return Manifest(settings)
+    prefixes = embeddings_spec.model_dump(exclude_none=True, exclude={"model"}) if embeddings_spec else {}
+    embeddings = {"name": embeddings_spec.model if embeddings_spec else MINILM, **prefixes}
     require_embeddings(embeddings["name"])
     require_faiss()
-    return Manifest(written, embeddings)
+    return Manifest(settings, embeddings)
 
 
 def make_retriever(index: Index, retriever: Spec = "auto") -> Retriever:
@@ -105,21 +105,21 @@ def make_retriever(index: Index, retriever: Spec = "auto") -> Retriever:
     """
     spec = _for_index(index, RetrieverSpec.read(retriever))
     evidence, bm25 = by_evidence(index), Bm25(index)
-    found: Retriever = RankedDocuments([bm25], evidence, spec.depth) if spec.first == "lexical" else bm25
+    base: Retriever = RankedDocuments([bm25], evidence, spec.depth) if spec.first == "lexical" else bm25
     scores = {"evidence": by_evidence(index, after_bm25=spec.first == "bm25")}
     if spec.needs_vectors:
         dense = _dense(index, spec)
         scores["dense"] = dense.scores
         if spec.first == "dense":
-            found = dense
+            base = dense
         elif spec.first == "blend":
-            found = RankedDocuments([bm25, dense], by_sum(evidence, dense.scores, COSINE_MOST), spec.depth)
+            base = RankedDocuments([bm25, dense], by_sum(evidence, dense.scores, COSINE_MOST), spec.depth)
     if spec.rerank is None:
-        return found
+        return base
     if isinstance(spec.rerank, str):
-        return RankedDocuments([found], scores[spec.rerank], spec.depth)
+        return RankedDocuments([base], scores[spec.rerank], spec.depth)
     require_reranker(spec.rerank.name)
-    return RankedDocuments([found], by_model(index, spec.rerank), spec.depth)
+    return RankedDocuments([base], by_model(index, spec.rerank), spec.depth)
 
 
 def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
@@ -131,8 +131,8 @@ def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
     if first == "auto":
         can_embed = embeddings and not missing_packages(embeddings["name"])
         first = "blend" if can_embed else "lexical"
-    given = {name: getattr(spec, name) for name in spec.model_fields_set - {"first"}}
-    return built.model_copy(update={"first": first, **given})
+    changes = {name: getattr(spec, name) for name in spec.model_fields_set - {"first"}}
+    return built.model_copy(update={"first": first, **changes})
 
 
 def _dense(index: Index, spec: RetrieverSpec) -> Dense:
@@ -140,12 +140,12 @@ def _dense(index: Index, spec: RetrieverSpec) -> Dense:
     if not there:
         what = "the index was built for words only and has no vectors"
         raise InputError(what, where=where, hint="Build one for {first: blend} in another folder.")
-    named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
-    has = {**there, "model": there["name"]}
-    for key, value in named.items():
-        if value != has.get(key):
+    settings = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
+    actual = {**there, "model": there["name"]}
+    for key, value in settings.items():
+        if value != actual.get(key):
             name = "embeddings" if key == "model" else key
-            what = f"the index has {name} {has.get(key)!r}, not {value!r}"
+            what = f"the index has {name} {actual.get(key)!r}, not {value!r}"
             raise InputError(what, where=where, hint="Leave it out of the retriever, or build another index.")
     require_embeddings(there["name"])
     return Dense(index, opened_vectors(index.data, index.manifest))

@@ -46,11 +46,11 @@ def telling(what: str, *, where: str = "", hint: str = "") -> Iterator[None]:
 
 def once(load: Callable[..., Model]) -> Callable[..., Model]:
     """Load each model once for all threads."""
-    known, loading = lru_cache(maxsize=8)(load), threading.Lock()
+    load_cached, loading = lru_cache(maxsize=8)(load), threading.Lock()
 
     @wraps(load)
     def waiting(*name: str | None) -> Model:
         with loading:
-            return known(*name)
+            return load_cached(*name)
 
     return waiting

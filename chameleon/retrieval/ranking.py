@@ -54,17 +54,17 @@ def similarities(query: str, texts: Sequence[str], by: str = "auto") -> list[flo
 
     Raises `InputError` for another `by`, `MissingPackage`, and `ModelError` when a model fails.
     """
-    way, colon, model = by.partition(":")
-    if way not in ("auto", "bm25", "dense", "late") or (colon and (not model or way in ("auto", "bm25"))):
+    kind, colon, model = by.partition(":")
+    if kind not in ("auto", "bm25", "dense", "late") or (colon and (not model or kind in ("auto", "bm25"))):
         hint = "There are: auto, bm25, dense, dense:NAME, late, late:NAME."
         raise InputError(f"texts cannot be compared by {by!r}", hint=hint)
-    if way == "auto":
-        way = "bm25" if automatic() == NONE else "dense"
+    if kind == "auto":
+        kind = "bm25" if automatic() == NONE else "dense"
     if not texts:
         return []
-    if way == "bm25":
+    if kind == "bm25":
         return TextCollection([terms(text) for text in texts]).scores(query_weights(query))
-    if way == "dense":
+    if kind == "dense":
         return embedder(model or MINILM).cosines(query, texts)
     from chameleon.retrieval.sentence_transformer import late_encoder
 

@@ -17,7 +17,7 @@ Ranking: TypeAlias = list[tuple[Place, float]]
 """Documents with their scores, the best first."""
 Score: TypeAlias = Callable[[str, Sequence[Place], Sequence[Ranking]], Sequence[float]]
 """Scores documents for a query: higher is better. The rankings are the ones that found them."""
-_DEEPER = 8
+_DEPTH_FACTOR = 8
 _WINDOW, _TEXTS = 400, 3  # word pieces of a text, and texts of a long document, that a model reads
 
 
@@ -65,9 +65,9 @@ class Dense(Retriever):
     def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
         if kind is not None:
             return self._of_kind(queries, min(k, self.index.count(kind)), kind)
-        found = self.vectors.nearest(queries, k)
-        places = self.index.with_keys(sorted({key for one in found for key, _ in one}))
-        return [[(places[key], score) for key, score in one] for one in found]
+        hits = self.vectors.nearest(queries, k)
+        places = self.index.with_keys(sorted({key for one in hits for key, _ in one}))
+        return [[(places[key], score) for key, score in one] for one in hits]
 
     def _of_kind(self, queries: Sequence[str], k: int, kind: Kind) -> list[Ranking]:
         """Find more and more, until enough of the kind are among them."""
@@ -76,10 +76,10 @@ class Dense(Retriever):
             rankings = []
             for ranking in self.find(queries, depth):
                 kinds = self.index.kinds([place for place, _ in ranking])
-                rankings.append([one for one, found in zip(ranking, kinds, strict=True) if found == kind])
+                rankings.append([one for one, actual in zip(ranking, kinds, strict=True) if actual == kind])
             if depth >= len(self.index) or min(map(len, rankings), default=k) >= k:
                 return rankings
-            depth = min(_DEEPER * depth, len(self.index))
+            depth = min(_DEPTH_FACTOR * depth, len(self.index))
 
     def scores(self, query: str, places: Sequence[Place], _: Sequence[Ranking] = ()) -> Sequence[float]:
         """Return how near documents are."""
@@ -99,16 +99,16 @@ class RankedDocuments(Retriever):
     def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
         depth = max(k, self.depth)
         rankings = zip(*(one.find(queries, depth, kind) for one in self.finders), strict=True)
-        return (self._ordered(query, found) for query, found in zip(queries, rankings, strict=True))
+        return (self._rank(query, group) for query, group in zip(queries, rankings, strict=True))
 
-    def _ordered(self, query: str, found: Sequence[Ranking]) -> Ranking:
-        first, rest = [one[: self.depth] for one in found], [one[self.depth :] for one in found]
+    def _rank(self, query: str, rankings: Sequence[Ranking]) -> Ranking:
+        first, rest = [one[: self.depth] for one in rankings], [one[self.depth :] for one in rankings]
         if not (places := _places(first)):
             return []
         scores = self.score(query, places, first)
         ranking = sorted(zip(places, scores, strict=True), key=lambda pair: -pair[1])
-        known = set(places)
-        after = [place for place in _places(rest) if place not in known]
+        ranked = set(places)
+        after = [place for place in _places(rest) if place not in ranked]
         return [*ranking, *((place, min(scores) - rank) for rank, place in enumerate(after, 1))]
 
 
@@ -119,7 +119,7 @@ def _places(rankings: Sequence[Ranking]) -> list[Place]:
 
 def by_evidence(index: Index, *, after_bm25: bool = True) -> Score:
     """Score by closer evidence (`chameleon.retrieval.evidence`); the first ranking may be that of BM25."""
-    return lambda query, places, found: index.evidence(query, places, found[0] if after_bm25 else ())
+    return lambda query, places, rankings: index.evidence(query, places, rankings[0] if after_bm25 else ())
 
 
 def by_sum(one: Score, other: Score, most: float) -> Score:
@@ -128,11 +128,11 @@ def by_sum(one: Score, other: Score, most: float) -> Score:
     Unlike ranks, scores show how far the first is ahead.
     """
 
-    def score(query: str, places: Sequence[Place], found: Sequence[Ranking]) -> list[float]:
-        second = other(query, places, found)
-        least, scale = min(second), most / ((max(second) - min(second)) or 1.0)
-        pairs = zip(one(query, places, found), second, strict=True)
-        return [first + scale * (near - least) for first, near in pairs]
+    def score(query: str, places: Sequence[Place], rankings: Sequence[Ranking]) -> list[float]:
+        second = other(query, places, rankings)
+        low, scale = min(second), most / ((max(second) - min(second)) or 1.0)
+        pairs = zip(one(query, places, rankings), second, strict=True)
+        return [first + scale * (value - low) for first, value in pairs]
 
     return score
 
@@ -144,8 +144,8 @@ def by_model(index: Index, spec: RerankerSpec) -> Score:
         from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
 
         model = late_encoder(spec.name) if spec.late else cross_encoder(spec.name)
-        written = [texts(index.document_at(place), _TEXTS, _WINDOW) for place in places]
-        found = iter(model.scores(query, [text for some in written for text in some]))
-        return [max(next(found) for _ in some) for some in written]
+        documents = [texts(index.document_at(place), _TEXTS, _WINDOW) for place in places]
+        scores = iter(model.scores(query, [text for some in documents for text in some]))
+        return [max(next(scores) for _ in some) for some in documents]
 
     return score

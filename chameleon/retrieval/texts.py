@@ -11,7 +11,7 @@ from chameleon.retrieval.layout import caption_of
 WINDOW = 240
 """Estimated word pieces of a text; all-MiniLM-L6-v2 reads 256, and ignores the rest."""
 
-_EMBEDDED = 8  # texts of a document, besides the caption and the header
+_MAX_TEXTS = 8  # texts of a document, besides the caption and the header
 _PIECE = re.compile(r"[^\W\d_]{1,6}|\d{1,2}|[^\w\s]|_")
 _GAP = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -29,7 +29,7 @@ def texts(document: Document, most: int, window: int = WINDOW) -> list[str]:
 
 def all_texts(document: Document) -> list[str]:
     """Return the texts of a document to embed: its caption and header, and its first texts."""
-    return list(dict.fromkeys([about(document) or document.name, *texts(document, _EMBEDDED)]))
+    return list(dict.fromkeys([about(document) or document.name, *texts(document, _MAX_TEXTS)]))
 
 
 def word_pieces(text: str) -> int:
@@ -40,26 +40,26 @@ def word_pieces(text: str) -> int:
 def about(document: Document, window: int = WINDOW) -> str:
     """Return the caption and the header, cut to half a window; "" for a document without them."""
     header = document.table.header if document.table else ()
-    said = [*caption_of(document).split("\n"), ", ".join(name for name in header if name.strip())]
-    return _cut(". ".join(piece.strip() for piece in said if piece.strip()), window // 2)
+    parts = [*caption_of(document).split("\n"), ", ".join(name for name in header if name.strip())]
+    return _cut(". ".join(piece.strip() for piece in parts if piece.strip()), window // 2)
 
 
-def _filled(start: str, lines: Iterable[str], most: int, window: int) -> Iterator[str]:
-    room = left = window - word_pieces(start)
-    kept: list[str] = []
+def _filled(start: str, lines: Iterable[str], limit: int, window: int) -> Iterator[str]:
+    room = free = window - word_pieces(start)
+    chunk: list[str] = []
     count = 0
     for line in lines:
         fitting = _cut(line, room)
         size = word_pieces(fitting) + 1
-        if kept and size > left:
-            yield _joined(start, kept)
-            count, kept, left = count + 1, [], room
-            if count == most:
+        if chunk and size > free:
+            yield _joined(start, chunk)
+            count, chunk, free = count + 1, [], room
+            if count == limit:
                 return
-        kept.append(fitting)
-        left -= size
-    if kept:
-        yield _joined(start, kept)
+        chunk.append(fitting)
+        free -= size
+    if chunk:
+        yield _joined(start, chunk)
 
 
 def _joined(start: str, lines: list[str]) -> str:
@@ -74,9 +74,9 @@ def _lines(document: Document) -> Iterator[str]:
             yield line
 
 
-def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text with at most `most` word pieces."""
+def _cut(text: str, limit: int) -> str:
+    """Return the beginning of a text with at most `limit` word pieces."""
     for number, piece in enumerate(_PIECE.finditer(text)):
-        if number == most:
+        if number == limit:
             return text[: piece.start()].rstrip()
     return text

@@ -56,9 +56,9 @@ class Vectors:
         import numpy
 
         ids = self._ids()
-        others = ids[~numpy.isin(ids >> _TEXT_BITS, numpy.array(sorted(keys), numpy.int64))]
-        if len(others):
-            self._index.remove_ids(others)
+        stale = ids[~numpy.isin(ids >> _TEXT_BITS, numpy.array(sorted(keys), numpy.int64))]
+        if len(stale):
+            self._index.remove_ids(stale)
 
     def save(self) -> None:
         """Write the vectors to the file, atomically. Raises `InputError`."""
@@ -81,9 +81,9 @@ class Vectors:
         while True:
             scores, ids = self._index.search(matrix, min(rows, total))
             pairs = zip((ids >> _TEXT_BITS).tolist(), scores.tolist(), strict=True)
-            found = [best_first(list(zip(*each, strict=True))) for each in pairs]
-            if rows >= total or all(len(one) >= k for one in found):
-                return [one[:k] for one in found]
+            rankings = [best_first(list(zip(*each, strict=True))) for each in pairs]
+            if rows >= total or all(len(one) >= k for one in rankings):
+                return [one[:k] for one in rankings]
             rows *= 2
 
     def scores(self, query: str, keys: Sequence[int]) -> list[float]:

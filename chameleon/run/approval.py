@@ -65,14 +65,14 @@ def refuse(request: Request) -> bool:
 def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]:
     """Yield the module of a step, then each argument with invisible characters escaped and blanks counted."""
     yield step.module
-    done = set(state.executed_names)
+    executed = set(state.executed_names)
     to_come = {each.module for each in takewhile(lambda each: each != step, state.pending)}
     room = Room(SHOWN_MB)
     for name, value in (step.args or {}).items():
         line = f"  {_written(name, whole=whole)[1:-1]}: {_written(value, whole=whole)}"
         if open_ones := ", ".join(map(str, references(value, to_come))):
             line += f" (the result of {open_ones})"
-        elif any(references(value, done)):
+        elif any(references(value, executed)):
             try:
                 value_now = freeze(filled(value, state), "the value of its arguments", room)
                 line += f" = {_written(value_now, whole=whole)}"

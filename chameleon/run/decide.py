@@ -24,7 +24,7 @@ from chameleon.errors import NotApproved, PlanError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import OnError
 
-_ENDING = (errors.ModelError, errors.StoreError, errors.MachineError)
+_FATAL_ERRORS = (errors.ModelError, errors.StoreError, errors.MachineError)
 
 # How a run ends after this kind of failure if nothing makes up for it; after any other it has failed.
 _REASONS: Mapping[str, Reason] = {
@@ -105,10 +105,10 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
     ran = [record for record in state.executed if record.step.module == repair.redo]
     if runs >= repair.attempts or (runs > 1 and _repeat(ran[-2:])):
         return None
-    before = ran[-1] if ran else None
+    previous = ran[-1] if ran else None
     advice = failed.error.advice if repair.show_error else ""
-    redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts, advice, _said(before))
-    redone = Step(repair.redo, before.step.args if before else None, redo)
+    redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts, advice, _reply_of(previous))
+    redone = Step(repair.redo, previous.step.args if previous else None, redo)
     steps = (redone,) if repair.redo == name else (redone, failed.step)
     note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
     return Plan((*steps, *state.pending), name, note, "repair")
@@ -120,7 +120,7 @@ def _repeat(records: Sequence[StepRecord]) -> bool:
     return len(texts) == 2 and texts[0] == texts[1] and len(texts[0]) == 1
 
 
-def _said(record: StepRecord | None) -> str:
+def _reply_of(record: StepRecord | None) -> str:
     """Return the reply that a redo shows the model: the output made from several, else the first."""
     if record is None or not record.calls:
         return ""
@@ -145,7 +145,7 @@ def _ending(error: Failure) -> Reason | None:
     kind = getattr(errors, error.kind, None)
     if not isinstance(kind, type) or kind is errors.EmptyReply:  # a module's own error may have any name
         return None
-    return "failed" if issubclass(kind, _ENDING) else None
+    return "failed" if issubclass(kind, _FATAL_ERRORS) else None
 
 
 def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inventory) -> Decision:
@@ -175,8 +175,8 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
 
 def _no_valid(refused: Sequence[Plan], inventory: Inventory | None = None) -> Failure:
     """Say why the last of these plans was refused, and earlier ones if for other reasons."""
-    *before, last = dict.fromkeys(plan.refused for plan in refused)
-    earlier = f" (before that: {'; '.join(before)})" if before else ""
+    *reasons, last = dict.fromkeys(plan.refused for plan in refused)
+    earlier = f" (before that: {'; '.join(reasons)})" if reasons else ""
     where = f"inventory {inventory.name}" if inventory else ""
     return Failure(PlanError.__name__, f"no valid plan: {last}{earlier}", where=where)
 

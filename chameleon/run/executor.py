@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 # not leave the others idle, and the finished states that wait for it must fit into memory.
 _INPUTS_PER_WORKER = 32
 # Failures that another plan might avoid.
-_OF_PLANS = ("PlanError", "ModuleError", "StepRejected", "CutOff")
+_PLAN_FAULTS = ("PlanError", "ModuleError", "StepRejected", "CutOff")
 _log = logging.getLogger("chameleon")
 OnText = Callable[[str | None], None]
 Input = Mapping[str, Any]
@@ -110,9 +110,9 @@ class Executor:
         raise TypeError(f"{what} with Executor(inventory, model); its `batch` runs inputs in threads")
 
     def __copy__(self) -> Self:
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        return made
+        clone = object.__new__(type(self))
+        vars(clone).update(vars(self))
+        return clone
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -136,9 +136,9 @@ class Executor:
         steps. Raises `InputError` for an input that the inventory does not take. For `log` and `on_text`, see
         `stream`.
         """
-        before = log if isinstance(log, EventLog) else tuple(log)
-        last = deque(self.states(input, before, on_text=on_text), maxlen=1)
-        return _checked(last[0][1] if last else State.fold(before), raise_errors)
+        events = log if isinstance(log, EventLog) else tuple(log)
+        last = deque(self.states(input, events, on_text=on_text), maxlen=1)
+        return _checked(last[0][1] if last else State.fold(events), raise_errors)
 
     def batch(
         self,
@@ -169,8 +169,8 @@ class Executor:
         with ThreadPoolExecutor(max(workers, 1)) as pool:
             waiting: deque[Future[State]] = deque()
             try:
-                for done in _ahead(inputs, lambda one: pool.submit(self._run_or_fail, one), waiting, workers):
-                    yield done.result()
+                for work in _ahead(inputs, lambda one: pool.submit(self._run_or_fail, one), waiting, workers):
+                    yield work.result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
@@ -206,12 +206,12 @@ class Executor:
         turns = asyncio.Semaphore(max(workers, 1))
         waiting: deque[asyncio.Task[State]] = deque()
 
-        async def one(given: Input) -> State:
+        async def one(item: Input) -> State:
             async with turns:
-                return await bridge.run(self._run_or_fail, given)
+                return await bridge.run(self._run_or_fail, item)
 
         try:
-            for task in _ahead(inputs, lambda given: asyncio.create_task(one(given)), waiting, workers):
+            for task in _ahead(inputs, lambda item: asyncio.create_task(one(item)), waiting, workers):
                 yield await task
         finally:
             for task in waiting:
@@ -290,12 +290,12 @@ class Executor:
             # A failure is handled before stopping, because its policy decides how the run ends.
             if context.stop is not None and context.stop.is_set() and state.failure is None:
                 return
-            for made in self._next(state, context):
-                event = masked(made, secrets)
+            for raw in self._next(state, context):
+                event = masked(raw, secrets)
                 if isinstance(event, StepRecord) and event.dropped:
                     meter.drop_step()
                 state = state.after(event)
-                if isinstance(event, RunEnded) and event.error and event.error.kind in _OF_PLANS:
+                if isinstance(event, RunEnded) and event.error and event.error.kind in _PLAN_FAULTS:
                     for doubt in meter.doubts:
                         doubt()
                 keep(event)
@@ -315,8 +315,8 @@ class Executor:
         if state.started is not None:
             check_same(state, self.inventory, checked, settings)
             return state, None
-        begun = RunStarted(self.inventory.name, checked, settings, round(time.time(), 6))
-        return state.after(begun), begun
+        started = RunStarted(self.inventory.name, checked, settings, round(time.time(), 6))
+        return state.after(started), started
 
     def _next(self, state: State, context: RunContext) -> Iterable[Event]:
         """Return the events that follow from `decide`."""
@@ -339,13 +339,13 @@ class Executor:
                 problem = BudgetExceeded(problem.what, where=problem.where, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
         # An approval is used up by one call, whatever its outcome, even if nobody reads it any more.
-        begun = [Approval((each,), "begun") for each in group if modules[each.module].requires_approval]
+        approvals = [Approval((each,), "begun") for each in group if modules[each.module].requires_approval]
         if len(group) > 1:
-            return chain(begun, self._run_parallel(group, state, replace(context, hear=None)))
+            return chain(approvals, self._run_parallel(group, state, replace(context, hear=None)))
         step, *later = state.pending
         if any(access[each.module].needs_model for each in later):
             context = replace(context, hear=None)
-        return chain(begun, run_step(step, self._modules[step.module], access, state, context))
+        return chain(approvals, run_step(step, self._modules[step.module], access, state, context))
 
     def _ask(self, steps: tuple[Step, ...], state: State, approve: Approve | None) -> Iterator[Event]:
         """Ask a person to approve these steps; yield the question, and the answer, if any."""
@@ -358,7 +358,7 @@ class Executor:
     def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:
         """Ask the planner; whatever it raises ends the run."""
         event: Plan | RunEnded
-        begun = time.monotonic()
+        started = time.monotonic()
         with recording(meter) as recorder:
             try:
                 plan = next_plan(state, self.inventory)
@@ -378,25 +378,25 @@ class Executor:
         else:
             meter.doubts += recorder.doubts
         if isinstance(event, Plan):
-            return replace(event, seconds=time.monotonic() - begun, calls=calls)
+            return replace(event, seconds=time.monotonic() - started, calls=calls)
         return replace(event, calls=calls) if calls else event
 
     def _run_parallel(
         self, group: tuple[Step, ...], state: State, context: RunContext
     ) -> Iterator[StepRecord | Nested]:
         """Run these steps in parallel; yield the events inside each and its record, in plan order."""
-        others = state.with_fields(inside=())
+        outside = state.with_fields(inside=())
 
         def work(step: Step) -> list[Nested | StepRecord]:
-            seen = state if step is group[0] else others
-            return list(run_step(step, self._modules[step.module], self.inventory.access, seen, context))
+            view = state if step is group[0] else outside
+            return list(run_step(step, self._modules[step.module], self.inventory.access, view, context))
 
         stopped = False
-        for done in bridge.each([partial(work, step) for step in group], len(group), "chameleon-step"):
-            if isinstance(done, BaseException):
-                raise done
-            yield from (event for event in done if isinstance(event, Nested))
-            records = [event for event in done if isinstance(event, StepRecord)]
+        for result in bridge.each([partial(work, step) for step in group], len(group), "chameleon-step"):
+            if isinstance(result, BaseException):
+                raise result
+            yield from (event for event in result if isinstance(event, Nested))
+            records = [event for event in result if isinstance(event, StepRecord)]
             if not records:  # it was stopped early
                 return
             record = replace(records[0], beside=records[0].step is not group[0])
@@ -424,9 +424,9 @@ def counter(total: int | None) -> Iterator[Callable[[], object]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("questions", total=total)
-        yield lambda: shown.advance(task)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("questions", total=total)
+        yield lambda: progress.advance(task)
 
 
 def _counted(states: Iterator[State], inputs: Iterable[Input]) -> Iterator[State]:

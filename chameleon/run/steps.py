@@ -114,7 +114,7 @@ def run_step(
     `everyones`: what each module of the inventory may read and change, by name.
     """
     access = everyones[step.module]
-    seen = access.view(state, step, everyones)
+    view = access.view(state, step, everyones)
     started = time.monotonic()
     recording_or_not = (
         nullcontext(Recorder(context.meter))
@@ -128,12 +128,12 @@ def run_step(
             outcome: Outcome | None
             if isinstance(ready, InnerRun):
                 inner = replace(context, ran=state.ran_in(step.module, context.ran))
-                outcome = yield from ready.run_inside(seen, state.inside, inner, **args)
+                outcome = yield from ready.run_inside(view, state.inside, inner, **args)
                 if outcome is None:
                     return
             else:
-                outcome = Outcome(module.run(seen, args))
-            record = _record(step, ready, access, outcome, state=state, seen=seen, context=context)
+                outcome = Outcome(module.run(view, args))
+            record = _record(step, ready, access, outcome, state=state, view=view, context=context)
         except (Exception, SystemExit) as problem:  # a user's module may raise anything; it is recorded
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
     yield replace(record, seconds=time.monotonic() - started, calls=tuple(recorder.calls))
@@ -162,29 +162,29 @@ def _record(
     outcome: Outcome,
     *,
     state: State,
-    seen: State,
+    view: State,
     context: RunContext,
 ) -> StepRecord:
     """Return the record of a step from its module's output, and the changes that follow from it.
 
-    Raises `ModuleError` for an output that a run cannot hold, or a change the module does not declare. `seen`
+    Raises `ModuleError` for an output that a run cannot hold, or a change the module does not declare. `view`
     is the part of the state that the module could read.
     """
     room = _room(state, context)
     output = values.freeze(outcome.answer, "its output", room)
-    changed = module.update_input(seen.input, output)
+    changed = module.update_input(view.input, output)
     for key in changed if isinstance(changed, Mapping) else ():
         if isinstance(state.input.get(key), Table) and not isinstance(changed[key], Table):
             what = f"it replaces the table input.{key} with {type_in_words(changed[key])}"
             raise ModuleError(what, hint="Return a chameleon.Table, such as `state.table.take_rows([0])`.")
-    input_changes = _changes("input", changed, access, output, room, seen=seen.input)
-    cache_changes = module.update_cache(seen.cache, output)
+    input_changes = _changes("input", changed, access, output, room, current=view.input)
+    cache_changes = module.update_cache(view.cache, output)
     if outcome.cache:
         cache_changes = {**cache_changes, **outcome.cache}
-    cache_changes = _changes("cache", cache_changes, access, output, room, seen=seen.cache)
+    cache_changes = _changes("cache", cache_changes, access, output, room, current=view.cache)
     if room.taken > LARGE_CHARS:  # small values cannot add up to a large state
-        whole = [{**state.input, **input_changes}, {**state.cache, **cache_changes}]
-        values.freeze(whole, "the state with it", _room(state, context))
+        contents = [{**state.input, **input_changes}, {**state.cache, **cache_changes}]
+        values.freeze(contents, "the state with it", _room(state, context))
     return StepRecord(step, output, input_changes, cache_changes)
 
 
@@ -202,18 +202,18 @@ def failure_of(problem: BaseException, where: str) -> Failure:
 
 
 def _changes(
-    kind: str, changes: Any, access: Access, output: Any, room: values.Room, *, seen: Mapping[str, Any]
+    kind: str, changes: Any, access: Access, output: Any, room: values.Room, *, current: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare.
 
-    A value unchanged from `seen` is not a change: hooks may return the whole mapping, as in the paper.
+    A value unchanged from `current` is not a change: hooks may return the whole mapping, as in the paper.
     """
     if not isinstance(changes, (dict, Mapping)):
         raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, but must return a mapping")
     changes = {
         key: value
         for key, value in changes.items()
-        if f"{kind}.{key}" in access.writes or not (key in seen and _is_same(value, seen[key]))
+        if f"{kind}.{key}" in access.writes or not (key in current and _is_same(value, current[key]))
     }
     if not changes:
         return _NOTHING
@@ -231,9 +231,9 @@ def _changes(
     return frozen
 
 
-def _is_same(value: Any, seen: Any) -> bool:
+def _is_same(value: Any, current: Any) -> bool:
     """Return whether a hook returned a value it has seen, either itself or a copy."""
     try:
-        return value is seen or bool(values.freeze(value) == seen)
+        return value is current or bool(values.freeze(value) == current)
     except ChameleonError:
         return False

@@ -37,8 +37,8 @@ class Bounds(NamedTuple):
 
 
 BOUNDS = Bounds()
-_START = 60.0  # seconds to start, not counted for any call
-_MEMORY, _OURS = "memory", "CHAMELEON_"
+_START_SECONDS = 60.0  # seconds to start, not counted for any call
+_MEMORY, _PREFIX = "memory", "CHAMELEON_"
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from chameleon.sandbox.bounded import serve; serve(int(sys.argv[2]))"
@@ -65,7 +65,7 @@ def called(
         "function": function.__name__,
         "arguments": arguments,
         "size": None if data is None else len(data),
-        "settings": {name: value for name, value in _environment().items() if name.startswith(_OURS)},
+        "settings": {name: value for name, value in _environment().items() if name.startswith(_PREFIX)},
     }
     worker, parts = _take(bounds.memory), 0
     while True:
@@ -124,15 +124,15 @@ class _Worker:
 
     def ask(self, request: Mapping[str, Any], data: bytes, name: str, bounds: Bounds) -> Iterator[Any]:
         if not self.calls:
-            self._message(name, _START)
+            self._message(name, _START_SECONDS)
         self.calls += 1
         left, seconds = bounds.total, bounds.part
         with suppress(OSError):  # a dead process is reported below
             _send(self._asking, request, data)
         while True:
-            begun = time.monotonic()
+            start = time.monotonic()
             answer = self._message(name, min(seconds, left))
-            left, seconds = left - (time.monotonic() - begun), answer.get("going_on") or bounds.part
+            left, seconds = left - (time.monotonic() - start), answer.get("going_on") or bounds.part
             if "part" in answer:
                 yield answer["part"]
             elif "going_on" in answer:
@@ -248,7 +248,7 @@ def serve(memory: int) -> NoReturn:
     _send(answers, {})
     while (request := _receive(calls)) is not None:
         data = [] if request["size"] is None else [calls.read(request["size"])]
-        for name in [each for each in os.environ if each.startswith(_OURS)]:
+        for name in [each for each in os.environ if each.startswith(_PREFIX)]:
             del os.environ[name]
         os.environ.update(request["settings"])
         _answer(answers, request, [*data, *request["arguments"]])

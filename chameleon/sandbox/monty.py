@@ -29,7 +29,7 @@ def round(number, ndigits=None):
 _GRACE_SECONDS = 0.2
 # Every program has its own deadline; this one only ends a worker that no longer responds at all.
 _BACKSTOP_SECONDS = 600.0
-_RECURSION = 900
+_MAX_RECURSION = 900
 _CIRCLES = ("[...]", "{...}", "(...)")
 
 _STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
@@ -69,7 +69,7 @@ class MontySandbox(Sandbox):
                 "this needs the sealed sandbox, but programs run in Monty here",
                 hint="Use Linux on x86_64.",
             )
-        begun = time.monotonic()
+        start = time.monotonic()
         for _ in range(2):
             printed = Printed(self._limits.stdout_kb * 1024)
             try:
@@ -84,7 +84,7 @@ class MontySandbox(Sandbox):
             outcome,
             stdout=printed.text(),
             stdout_truncated=printed.truncated,
-            wall_ms=(time.monotonic() - begun) * 1000,
+            wall_ms=(time.monotonic() - start) * 1000,
             tier=self.tier,
         )
 
@@ -94,7 +94,7 @@ class MontySandbox(Sandbox):
                 "max_feed_duration_secs": wall,
                 "max_memory": self._limits.memory_mb << 20,
                 "max_total_sleep_secs": 0,
-                "max_recursion_depth": _RECURSION,
+                "max_recursion_depth": _MAX_RECURSION,
             },
             assert_message_annotations=False,
             os_policy={"random_start": {"seed": 0}},

@@ -15,7 +15,7 @@ from chameleon.sandbox.inside.program import EXHAUSTED, UNSEALED
 
 Status = Literal["ok", "no_answer", "error", "timeout", "memory", "too_large", "crashed", "refused"]
 
-_REPORTED = {"ok", "no_answer", "error", "memory", "too_large"}
+_REPORTED_STATUSES = {"ok", "no_answer", "error", "memory", "too_large"}
 KILLED = "Killed"
 """The error of a program that the system killed."""
 # Named by number, because Windows has neither.
@@ -149,7 +149,7 @@ def _from_frame(data: bytes, limits: Limits, tier: str) -> ExecResult:
     except BadFrame as error:
         return ExecResult("crashed", error_type="BadFrame", message=f"its answer is {error}", tier=tier)
     status = frame.pop("status")
-    if status not in _REPORTED:
+    if status not in _REPORTED_STATUSES:
         return ExecResult("crashed", error_type="BadFrame", message="an unknown status", tier=tier)
     return ExecResult(status, tier=tier, **frame)
 

@@ -113,12 +113,12 @@ class Sandbox(ABC):
         self, code: str, inputs: Mapping[str, Any] | None, result: str, timeout: float | None
     ) -> dict[str, Any]:
         """Return a request in the form that `inside.program.run` reads."""
-        bounds, named = self._bounds(timeout), dict(inputs or {})
-        for name in named:
+        bounds, values = self._bounds(timeout), dict(inputs or {})
+        for name in values:
             if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
                 raise InputError(f"{name!r} cannot be the name of a program's input", where="inputs")
         try:
-            json.dumps(named)
+            json.dumps(values)
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"a program's inputs must be JSON values: {error}", where="inputs") from None
-        return {"code": code, "inputs": named, "result": result, "limits": bounds}
+        return {"code": code, "inputs": values, "result": result, "limits": bounds}

@@ -29,12 +29,12 @@ from chameleon.sandbox.sealed_process import Lost, Stuck, ZygoteClient
 _COMPANIONS = ("dateutil", "mpmath")
 _FRAME = re.compile(r"\b(df|pd|np|tables)\b")
 # With one of these, a program may use a name that does not occur in its text.
-_LOOKS_UP = re.compile(r"\b(eval|exec|globals|locals|vars|dir|modules)\b")
+_LOOKUP = re.compile(r"\b(eval|exec|globals|locals|vars|dir|modules)\b")
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
-_FEWER = "Memory may be short: use fewer workers, or close other programs."
+_MEMORY_HINT = "Memory may be short: use fewer workers, or close other programs."
 # Set up in each child, so only a program can check them.
-_PER_PROGRAM = {"seccomp", "rlimits"}
+_PROGRAM_LAYERS = {"seccomp", "rlimits"}
 
 MONTY_HINT = (
     "Install pydantic-monty (pip install pydantic-monty) and use kind='monty'; "
@@ -134,7 +134,7 @@ class SealedSandbox(Sandbox):
         if "file" in request:
             return self._run_in(request["file"], request, wall)
         code = request["code"]
-        if not _LOOKS_UP.search(code):
+        if not _LOOKUP.search(code):
             code = without_unused_imports(code, frozenset(self._libraries))
         needs_libraries = any(library in code for library in (*self._libraries, *_COMPANIONS))
         needs_libraries |= "table" in request["inputs"] and _FRAME.search(code) is not None
@@ -172,10 +172,10 @@ class SealedSandbox(Sandbox):
                 zygote = ZygoteClient(options, max_bytes)
             except Lost as error:
                 what = f"the sealed interpreter did not start: {error}"
-                lack = MachineError("the sandbox was killed while starting", hint=_FEWER)
-                raise SandboxUnavailable(what, hint=_FEWER) from lack
+                lack = MachineError("the sandbox was killed while starting", hint=_MEMORY_HINT)
+                raise SandboxUnavailable(what, hint=_MEMORY_HINT) from lack
         try:
-            _insist(zygote.layers, self._require - _PER_PROGRAM)
+            _insist(zygote.layers, self._require - _PROGRAM_LAYERS)
         except SandboxUnavailable:
             zygote.kill()
             raise
@@ -214,17 +214,17 @@ class SealedSandbox(Sandbox):
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
         """Run a program, once more if it or its zygote was killed, because a program cannot kill either."""
-        pool, begun = self._pool(kind), time.monotonic()
+        pool, start = self._pool(kind), time.monotonic()
         outcome, is_killed = self._once(pool, request, wall)
         if is_killed:
             outcome, _ = self._once(pool, request, wall)
-        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000 if is_killed else outcome.wall_ms)
+        return replace(outcome, wall_ms=(time.monotonic() - start) * 1000 if is_killed else outcome.wall_ms)
 
     def _once(self, pool: Pool, request: dict[str, Any], wall: float) -> tuple[ExecResult, bool]:
         """Return the outcome of a program, and whether something outside killed it."""
         while True:
             zygote = pool.take()
-            begun = time.monotonic()
+            start = time.monotonic()
             try:
                 ending = zygote.run(request, wall)
             except BaseException as error:
@@ -233,21 +233,21 @@ class SealedSandbox(Sandbox):
                     continue
                 if not isinstance(error, Stuck):
                     raise
-                is_killed = time.monotonic() - begun < wall
+                is_killed = time.monotonic() - start < wall
                 status: Status = "crashed" if is_killed else "timeout"
                 outcome = ExecResult(status, error_type="SandboxLost", message=str(error), tier=self.tier)
             else:
                 pool.give(zygote)
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
                 is_killed = ending.frame is None and outcome.error_type == KILLED
-            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000), is_killed
+            return replace(outcome, wall_ms=(time.monotonic() - start) * 1000), is_killed
 
 
 def _insist(layers: Sequence[Layer], required: Collection[str]) -> None:
     """Raise SandboxUnavailable if a required layer is not active."""
-    known = {layer.name: layer for layer in layers}
+    by_name = {layer.name: layer for layer in layers}
     for name in sorted(required):
-        layer = known.get(name, Layer(name, False, "there is no such layer"))
+        layer = by_name.get(name, Layer(name, False, "there is no such layer"))
         if not layer.active:
             what = f"the sandbox layer '{name}' is required but not active here: {layer.note}"
             raise SandboxUnavailable(what, hint=MONTY_HINT)

@@ -20,7 +20,7 @@ from chameleon.sandbox.result import Ending, Layer
 
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 2.0
-_FEWER = "Use fewer workers, or raise the limit of processes (ulimit -u)."
+_HINT = "Use fewer workers, or raise the limit of processes (ulimit -u)."
 _UNREADABLE = "the zygote sent an unreadable message"
 
 _INSIDE = Path(__file__).with_name("inside")
@@ -96,7 +96,7 @@ class ZygoteClient:
             )
         except OSError as error:
             self._control.close()
-            lack = lack_of(error) or MachineError(f"cannot start a process: {error.strerror}", hint=_FEWER)
+            lack = lack_of(error) or MachineError(f"cannot start a process: {error.strerror}", hint=_HINT)
             what = f"cannot start an interpreter: {error.strerror}"
             raise SandboxUnavailable(what, hint=lack.hint) from lack
 

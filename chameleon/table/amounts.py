@@ -42,27 +42,27 @@ CURRENCIES = frozenset(line.split()[0] for line in _MONIES)
 """The base currencies of all kinds of money."""
 
 
-def _named() -> dict[str, tuple[str, Fraction]]:
-    found: dict[str, tuple[str, Fraction]] = {}
+def _units_by_name() -> dict[str, tuple[str, Fraction]]:
+    units: dict[str, tuple[str, Fraction]] = {}
     for line in (*_MEASURES, *_MONIES):
         base = line.split()[0]
         for entry in line.split(";"):
-            name, factor, *others = entry.split()
-            for each in (name, *others):
-                found.setdefault(each.replace("_", " "), (base, Fraction(factor)))
-    return {f"{name}s": unit for name, unit in found.items() if len(name) > 1} | found
+            name, factor, *aliases = entry.split()
+            for alias in (name, *aliases):
+                units.setdefault(alias.replace("_", " "), (base, Fraction(factor)))
+    return {f"{name}s": unit for name, unit in units.items() if len(name) > 1} | units
 
 
-UNITS = _named()
+UNITS = _units_by_name()
 """The base and the factor of each unit, by its names in lower case, singular or plural."""
 
-_LONGEST = 80
+_MAX_CHARS = 80
 _ONE = Fraction(1)
 _PLAIN_SIGNS = str.maketrans(
     {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "−": "-", "–": "-", "’": "'", "\u00a0": " ", "\u2007": " "}
     | {"\u2009": " ", "\u202f": " ", "٫": ".", "٬": ","}
 )
-_SWAPPED = str.maketrans(".,", ",.")
+_SWAPPED_MARKS = str.maketrans(".,", ",.")
 _MONEY = r"(?:US|AU|CA|HK|NZ|[ACRS])?\$|[€£¥₹₩₽₺]"
 _CODE = r"USD|EUR|GBP|JPY|INR|CHF|AUD|CAD|HKD|NZD|SGD|BRL|CNY|RMB|MXN|SEK|NOK|DKK|PLN|CZK|HUF|ZAR|AED|THB|KRW"
 _GROUPS = r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:'\d{3})+|\d{1,3}(?: \d{3})+"
@@ -86,12 +86,12 @@ _IN_BRACKETS = re.compile(r"(?P<before>[-+]?(?:[^\d()]*))\((?P<inside>[^()]*)\)(
 _CONVERTED = re.compile(r"(?P<figure>.*\S) ?[(\[](?P<inside>[^()\[\]]*)[)\]]")
 _BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR)\.?")
 _ORDINAL = re.compile(r"(\d{1,9})(?:st|nd|rd|th)\.?")
-_SEVERAL = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+|['\"])\.?,? ?")
-_FEET = {"'": "ft", '"': "in", "m": "min"}
-_OTHERS = frozenset(("mW", "Mb", "Gb", "Kb", "kb", "mb", "Tb"))  # milliwatts and bits are not measured here
+_COMPOUND_PART = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+|['\"])\.?,? ?")
+_SHORT_UNITS = {"'": "ft", '"': "in", "m": "min"}
+_NO_UNITS = frozenset(("mW", "Mb", "Gb", "Kb", "kb", "mb", "Tb"))  # milliwatts and bits are not measured here
 _SIGNS = frozenset("$€£¥₹₩₽₺")
-_MOST_WORDS, _LARGEST_POWER = 3, 300
-_AGE = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
+_MAX_UNIT_WORDS, _MAX_POWER = 3, 300
+_ERAS = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
 
 _SURE = {  # patterns that only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and 1.310.000
     mark: re.compile(
@@ -135,68 +135,68 @@ def read_amount(text: str, mark: str = ".") -> Amount | None:
     `mark` is the decimal mark, "." or ",". Returns None if the cell is not exactly one amount: "10-20", "<5",
     "5+", "12A", "4 Mill Lane", "25/12/2024".
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_CHARS:
         return None
     cell = plain_signs(text).strip()
-    cell = cell.translate(_SWAPPED) if mark == "," else cell
-    return _signed(cell) or _shortened(cell)
+    cell = cell.translate(_SWAPPED_MARKS) if mark == "," else cell
+    return _read_signed(cell) or _read_converted(cell)
 
 
-def _shortened(cell: str) -> Amount | None:
+def _read_converted(cell: str) -> Amount | None:
     """Read a cell without the conversion or remark in brackets at its end; a second figure is neither."""
     match = _CONVERTED.fullmatch(cell)
     if match is None:
         return None
-    inside, found = match["inside"].strip(), _signed(match["figure"])
-    if found is None or not any(map(str.isdigit, inside)):
-        return found
-    other = _signed(inside) or _signed(inside.partition(";")[0])
-    return found if other is not None and other.base and other.unit != found.unit else None
+    inside, amount = match["inside"].strip(), _read_signed(match["figure"])
+    if amount is None or not any(map(str.isdigit, inside)):
+        return amount
+    conversion = _read_signed(inside) or _read_signed(inside.partition(";")[0])
+    return amount if conversion is not None and conversion.base and conversion.unit != amount.unit else None
 
 
-def _signed(cell: str) -> Amount | None:
+def _read_signed(cell: str) -> Amount | None:
     """Read a cell with a bookkeeper's minus: brackets, a trailing minus, DR."""
     if "(" in cell:
         match = _IN_BRACKETS.fullmatch(cell)
         if match is None or "-" in match["before"] + match["inside"] or not match["inside"][-1:].strip():
             return None
-        return _negative(_bare(f"{match['before']}{match['inside']}{match['after']}".strip()))
+        return _negative(_read_unsigned(f"{match['before']}{match['inside']}{match['after']}".strip()))
     if cell.endswith("-") and cell[-2:-1].isdigit() and cell[:1] not in "-+":
-        return _negative(_bare(cell[:-1]))
+        return _negative(_read_unsigned(cell[:-1]))
     if booked := _BOOKED.fullmatch(cell):
-        found = _bare(booked["figure"])
-        return found if booked["side"] == "CR" else _negative(found)
-    return _bare(cell)
+        amount = _read_unsigned(booked["figure"])
+        return amount if booked["side"] == "CR" else _negative(amount)
+    return _read_unsigned(cell)
 
 
-def _negative(found: Amount | None) -> Amount | None:
-    return found and found._replace(number=-found.number)
+def _negative(amount: Amount | None) -> Amount | None:
+    return amount and amount._replace(number=-amount.number)
 
 
-def _bare(cell: str) -> Amount | None:
+def _read_unsigned(cell: str) -> Amount | None:
     if fraction := _FRACTION.fullmatch(cell):
-        sign, whole, part, of, rest = fraction.groups()
-        value = int(whole or 0) + Fraction(int(part), int(of))
+        sign, whole, numerator, denominator, rest = fraction.groups()
+        value = int(whole or 0) + Fraction(int(numerator), int(denominator))
         value = -value if sign else value
-        return _measured(value, "", rest, cell) if rest else Amount(value)
+        return _read_unit(value, "", rest, cell) if rest else Amount(value)
     match = None if _FRACTIONAL.match(cell) else _AMOUNT.fullmatch(cell)
     if match is None:
-        return _added(cell)
+        return _read_compound(cell)
     figure = re.sub("[,' ]", "", match["figure"]) + (match["power"] or "")
     number: Number = int(figure) if figure.isdecimal() else Decimal(figure)
-    if isinstance(number, Decimal) and number.adjusted() > _LARGEST_POWER:
+    if isinstance(number, Decimal) and number.adjusted() > _MAX_POWER:
         return None
     if match["sign"] == "-" or match["minus"]:
         number = -number
     rest, money = match["rest"], match["money"] or ""
     if not rest:
-        return _of(number, money) if money else Amount(number)
+        return _amount_of(number, money) if money else Amount(number)
     if ordinal := _ORDINAL.fullmatch(cell):
         return Amount(int(ordinal[1]), "th", "th")
-    return _measured(number, money, rest, cell) or _added(cell)
+    return _read_unit(number, money, rest, cell) or _read_compound(cell)
 
 
-def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None:
+def _read_unit(number: Number, money: str, rest: str, cell: str) -> Amount | None:
     """Read the text after a figure: a scale, a unit, and up to two words that belong to the unit."""
     match = _REST.fullmatch(rest)
     if match is None:
@@ -209,49 +209,49 @@ def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None
     if unit.lower() == "per":
         unit, more = "", f"per {more}"
     is_rate = more.startswith("per ")
-    if len(more.split()) > _MOST_WORDS or (more and not unit and not is_rate) or unit.lower() in _AGE:
+    if len(more.split()) > _MAX_UNIT_WORDS or (more and not unit and not is_rate) or unit.lower() in _ERAS:
         return None
     if money:
-        is_told_twice = not unit or _of(1, unit).base == _of(1, money).base
-        return _of(number, money, more) if is_told_twice else None
+        is_same_kind = not unit or _amount_of(1, unit).base == _amount_of(1, money).base
+        return _amount_of(number, money, more) if is_same_kind else None
     if more and f"{unit} {more.split()[0]}".lower() in UNITS:
         first, _, more = more.partition(" ")
         unit = f"{unit} {first}"
     is_glued = unit[:1].isalpha() and not scale and f" {unit}" not in cell
     if not _is_unit(unit) and (unit[:1].isupper() or is_glued):
         return None  # 258Sg and 12 Mill Lane are names
-    return _of(number, unit, more) if unit else Amount(number)
+    return _amount_of(number, unit, more) if unit else Amount(number)
 
 
 def _is_unit(name: str) -> bool:
     """Return whether a name is a unit, by case: S, H and Mb are not s, h and MB, and mW is not MW."""
-    is_odd = name in _OTHERS or (len(name) == 1 and name.isupper() and name != "L")
+    is_odd = name in _NO_UNITS or (len(name) == 1 and name.isupper() and name != "L")
     return name.lower().replace("° ", "°") in UNITS and not is_odd
 
 
-def _of(number: Number, unit: str, more: str = "") -> Amount:
+def _amount_of(number: Number, unit: str, more: str = "") -> Amount:
     name = unit.lower().replace("° ", "°")
-    known = UNITS.get(name) if unit in _SIGNS or _is_unit(unit) else None
-    base, factor = known or (name.removesuffix("s") if len(name) > 3 else name, _ONE)
+    entry = UNITS.get(name) if unit in _SIGNS or _is_unit(unit) else None
+    base, factor = entry or (name.removesuffix("s") if len(name) > 3 else name, _ONE)
     return Amount(number, f"{unit} {more}".rstrip(), f"{base} {more}".rstrip(), factor)
 
 
-def _added(cell: str) -> Amount | None:
+def _read_compound(cell: str) -> Amount | None:
     """Read an amount in several units of one kind: "6 ft 11 in", "2h 31m"."""
-    parts = _SEVERAL.findall(cell)
-    if len(parts) < 2 or _SEVERAL.sub("", cell).strip():
+    parts = _COMPOUND_PART.findall(cell)
+    if len(parts) < 2 or _COMPOUND_PART.sub("", cell).strip():
         return None
     names = [unit for _, unit in parts]
     if "'" in names and any(unit == '"' and Fraction(figure) >= 12 for figure, unit in parts):
         return None  # 9'58" is a time
     is_time = bool({"h", "hr", "hrs", "s", "sec"} & {*names})
-    units = [_FEET[name] if name in "'\"" or (name == "m" and is_time) else name for name in names]
-    known = [UNITS[unit] for unit in units if unit in UNITS]
-    bases, factors = {base for base, _ in known}, [factor for _, factor in known]
-    if len(known) < len(units) or len(bases) > 1 or factors != sorted({*factors}, reverse=True):
+    units = [_SHORT_UNITS[name] if name in "'\"" or (name == "m" and is_time) else name for name in names]
+    measures = [UNITS[unit] for unit in units if unit in UNITS]
+    bases, factors = {base for base, _ in measures}, [factor for _, factor in measures]
+    if len(measures) < len(units) or len(bases) > 1 or factors != sorted({*factors}, reverse=True):
         return None
     total = sum(Fraction(figure) * factor for (figure, _), factor in zip(parts, factors, strict=True))
-    return _of(exact(total / factors[-1]), units[-1])
+    return _amount_of(exact(total / factors[-1]), units[-1])
 
 
 def exact(value: Fraction) -> Number:
@@ -261,8 +261,8 @@ def exact(value: Fraction) -> Number:
 
 def marks_in(cells: Iterable[str]) -> set[str]:
     """Return which of "," and "." are certainly decimal marks in these cells."""
-    sure = ((mark, cell) for mark in _SURE for cell in cells if mark in cell and _SURE[mark].search(cell))
-    return {mark for mark, cell in sure if read_amount(cell, mark) is not None}
+    pairs = ((mark, cell) for mark in _SURE for cell in cells if mark in cell and _SURE[mark].search(cell))
+    return {mark for mark, cell in pairs if read_amount(cell, mark) is not None}
 
 
 def two_readings(cells: Collection[str], mark: str, told: Iterable[str]) -> str:

@@ -65,5 +65,5 @@ class ColumnName:
     @property
     def unit(self) -> str:
         """Return the unit in brackets, as in "Weight (kg)" and "Price ($)"; "" if missing."""
-        told = (text.strip() for text in _IN_BRACKETS.findall(self.text))
-        return next((unit for unit in told if unit.lower() in UNITS), "")
+        texts = (text.strip() for text in _IN_BRACKETS.findall(self.text))
+        return next((unit for unit in texts if unit.lower() in UNITS), "")

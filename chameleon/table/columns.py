@@ -33,12 +33,12 @@ from chameleon.text import one_line
 
 APART = "units apart"  # the hint for a part of a table without the units column
 GROUPS = "groups"  # the hint for a column whose blanks may repeat the name above
-_WHY = {APART: "its units are in another column", GROUPS: "rows without it may belong to the name above"}
+_REASONS = {APART: "its units are in another column", GROUPS: "rows without it may belong to the name above"}
 _TRUTHS = {"true": True, "false": False}
-_CODED = re.compile(
+_CODE = re.compile(
     r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE
 )
-_SURELY_CODED = re.compile(r"0\d+|\+\d[\d ()/-]{7,}|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE)
+_SURE_CODE = re.compile(r"0\d+|\+\d[\d ()/-]{7,}|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE)
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*")
 _MONTHLY = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
 _SHORT_MONTH = re.compile(r"[A-Za-z]{3,9}[-']\d\d")
@@ -47,9 +47,9 @@ _SCORE, _MIXED_NUMBER = re.compile(r"\d+/\d+"), re.compile(r"\d+ \d+/\d")
 _ZONE = re.compile(r":\d\d(?:[.,]\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$")
 _BASES = frozenset(base for base, _ in UNITS.values())
 _BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
-_SAMPLE, _LEAST = 64, 0.5  # of the filled cells, the part that must be of a kind for the column to be
-_SHOWN, _LONGEST_SHOWN = 3, 24
-_LONGEST_INTEGER, _LONGEST_UNIT, _MOST_YEARS = 19, 12, 10
+_SAMPLE, _MIN_SHARE = 64, 0.5  # of the filled cells, the part that must be of a kind for the column to be
+_MAX_EXAMPLES, _MAX_EXAMPLE_CHARS = 3, 24
+_INTEGER_DIGITS, _UNIT_CHARS, _MAX_YEARS = 19, 12, 10
 _KINDS: Mapping[str, Kind] = {"": "number", "th": "number", "%": "percent", "s": "duration"}
 _ReadAs = Literal["number", "date", "time"]
 
@@ -60,25 +60,25 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
     `hint` settles what the cells leave open: "," or "." (the decimal mark), "?" (it may be either, and
     figures such as 12.500 are unclear), "day first" or "month first".
     """
-    told = ColumnName(name)
-    if hint in _WHY:
-        return Meaning("unclear", list(cells), why=_WHY[hint], odd=(0,), mark=hint)
-    is_version = told.has("version") and any("." in cell for cell in cells)
+    header = ColumnName(name)
+    if hint in _REASONS:
+        return Meaning("unclear", list(cells), why=_REASONS[hint], odd=(0,), mark=hint)
+    is_version = header.has("version") and any("." in cell for cell in cells)
     if is_version and all(map(_VERSION.fullmatch, filter(None, cells))):
         return Meaning("code", list(cells))
-    if (plain := _plain_figures(cells, hint)) is not None and not told.names(plain.values):
+    if (plain := _plain_figures(cells, hint)) is not None and not header.names(plain.values):
         if why := two_readings(cells, hint or ".", [name]):
             odd = tuple(place for place, cell in enumerate(cells) if EITHER.search(cell))
             return Meaning("unclear", list(cells), why=why, odd=odd, read_as="number", mark="?")
-        return _years(told, plain) or _days(told, plain) or _with_unit_of(told, plain)
+        return _years(header, plain) or _days(header, plain) or _with_unit_of(header, plain)
     texts = {cell: shown(cell) for cell in dict.fromkeys(cells)}
     filled = {cell: text for cell, text in texts.items() if not is_blank(text)}
     if not filled:
         return Meaning("empty" if all(map(is_nothing, texts)) else "text", list(cells))
     if all(text.lower() in _TRUTHS for text in filled.values()):
         return Meaning("boolean", [_TRUTHS.get(texts[cell].lower()) for cell in cells])
-    column = _Column(told, cells, filled, hint)
-    return column.coded or column.timed or column.dated or column.measured or Meaning("text", list(cells))
+    column = _Column(header, cells, filled, hint)
+    return column.codes or column.times or column.dates or column.amounts or Meaning("text", list(cells))
 
 
 def with_units(found: Meaning, name: str, cells: Sequence[str], units: Sequence[str]) -> Meaning:
@@ -111,35 +111,35 @@ def _plain_column(money: str, *, grouped: bool) -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{figure})?\n)*", re.ASCII)
 
 
-def _days(name: ColumnName, found: Meaning) -> Meaning | None:
+def _days(name: ColumnName, meaning: Meaning) -> Meaning | None:
     """Read figures such as 20240304 as days, under a name of time."""
-    numbers = [value for value in found.values if value is not None]
+    numbers = [value for value in meaning.values if value is not None]
     if not name.has("time") or not all(19000101 <= value <= 22001231 for value in numbers):
         return None
-    days = [read_date(re.sub(r"(\d{4})(\d\d)", r"\1-\2-", str(value))) for value in found.values]
+    days = [read_date(re.sub(r"(\d{4})(\d\d)", r"\1-\2-", str(value))) for value in meaning.values]
     dates = [day and day[0].date for day in days]
     return Meaning("date", dates, spans=days) if len(dates) - dates.count(None) == len(numbers) else None
 
 
-def _years(name: ColumnName, found: Meaning) -> Meaning | None:
+def _years(name: ColumnName, meaning: Meaning) -> Meaning | None:
     """Read plain figures as years if they are: 1000 to 2200 under a name of time, else 1800 to 2100."""
-    years = [value for value in found.values if value is not None]
+    years = [value for value in meaning.values if value is not None]
     if not all(isinstance(year, int) and 1000 <= year <= 2200 for year in years):
         return None
-    spans = [year and read_date(str(year)) for year in found.values]
-    return Meaning("period", found.values, "year", spans=spans) if _are_years(name, years) else None
+    spans = [year and read_date(str(year)) for year in meaning.values]
+    return Meaning("period", meaning.values, "year", spans=spans) if _are_years(name, years) else None
 
 
 def _are_years(name: ColumnName, figures: Sequence[int]) -> bool:
     return name.has("time") or (min(figures) >= 1800 and max(figures) <= 2100)
 
 
-def _with_unit_of(name: ColumnName, found: Meaning) -> Meaning:
+def _with_unit_of(name: ColumnName, meaning: Meaning) -> Meaning:
     """Return bare figures with the unit in their header: "Weight (kg)", "Price ($)"."""
-    if found.unit or not name.unit:
-        return found
+    if meaning.unit or not name.unit:
+        return meaning
     base, factor = UNITS[name.unit.lower()]
-    return replace(found, kind=_kind_of(base), unit=name.unit, base=base, factor=factor)
+    return replace(meaning, kind=_kind_of(base), unit=name.unit, base=base, factor=factor)
 
 
 def _kind_of(base: str) -> Kind:
@@ -154,76 +154,76 @@ class _Column:
         self.filled_places = [place for place, cell in enumerate(cells) if cell in filled]
         self.sample = list(filled.values())[:: max(1, len(filled) // _SAMPLE)]
 
-    def read(self, read: Callable[[str], Any]) -> dict[str, Any] | None:
+    def read(self, parse: Callable[[str], Any]) -> dict[str, Any] | None:
         """Return the value of each filled cell, or None if fewer than half of them can be read."""
-        if sum(read(text) is not None for text in self.sample) < _LEAST * len(self.sample):
+        if sum(parse(text) is not None for text in self.sample) < _MIN_SHARE * len(self.sample):
             return None
-        found = {cell: read(text) for cell, text in self.filled.items()}
-        return found if len(self.odd(found)) <= (1 - _LEAST) * len(self.filled_places) else None
+        values = {cell: parse(text) for cell, text in self.filled.items()}
+        return values if len(self.odd(values)) <= (1 - _MIN_SHARE) * len(self.filled_places) else None
 
-    def odd(self, found: Mapping[str, Any]) -> list[int]:
+    def odd(self, values: Mapping[str, Any]) -> list[int]:
         """Return the positions of the filled cells that could not be read."""
-        return [place for place in self.filled_places if found[self.cells[place]] is None]
+        return [place for place in self.filled_places if values[self.cells[place]] is None]
 
-    def unread(self, found: Mapping[str, Any], read_as: _ReadAs) -> Meaning:
+    def unread(self, values: Mapping[str, Any], read_as: _ReadAs) -> Meaning:
         """Mark the column as unclear, naming the cells that could not be read."""
-        odd = self.odd(found)
-        named = ", ".join(one_line(self.cells[place], _LONGEST_SHOWN) for place in odd[:_SHOWN])
-        more = f" and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
-        return self.unclear(f"cell{'s'[: len(odd) > 1]} {named}{more} cannot be read", odd, read_as)
+        odd = self.odd(values)
+        examples = ", ".join(one_line(self.cells[place], _MAX_EXAMPLE_CHARS) for place in odd[:_MAX_EXAMPLES])
+        more = f" and {len(odd) - _MAX_EXAMPLES} more" if len(odd) > _MAX_EXAMPLES else ""
+        return self.unclear(f"cell{'s'[: len(odd) > 1]} {examples}{more} cannot be read", odd, read_as)
 
-    def unclear(self, why: str, odd: Sequence[int], read_as: _ReadAs = "number", **how: Any) -> Meaning:
-        return Meaning("unclear", list(self.cells), why=why, odd=tuple(odd), read_as=read_as, **how)
+    def unclear(self, why: str, odd: Sequence[int], read_as: _ReadAs = "number", **fields: Any) -> Meaning:
+        return Meaning("unclear", list(self.cells), why=why, odd=tuple(odd), read_as=read_as, **fields)
 
     def places(self, test: Callable[[str], Any]) -> list[int]:
         """Return the positions of the filled cells whose text passes a test."""
         return [place for place in self.filled_places if test(self.filled[self.cells[place]])]
 
-    def made(self, kind: Kind, found: Mapping[str, Any], **how: Any) -> Meaning:
+    def meaning(self, kind: Kind, values: Mapping[str, Any], **fields: Any) -> Meaning:
         """Return the meaning with a value for each cell, and a note of the words that count as blanks."""
         words = Counter(cell for cell in self.cells if cell not in self.filled and cell.strip(f"{DASHES} "))
-        told = ((one_line(cell, _LONGEST_SHOWN), count) for cell, count in words.items())
-        notes = tuple(f"{count} × {cell} counts as blank" for cell, count in told)
-        how["notes"] = (*how.get("notes", ()), *notes)
-        return Meaning(kind, [found.get(cell) for cell in self.cells], **how)
+        counts = ((one_line(cell, _MAX_EXAMPLE_CHARS), count) for cell, count in words.items())
+        notes = tuple(f"{count} × {cell} counts as blank" for cell, count in counts)
+        fields["notes"] = (*fields.get("notes", ()), *notes)
+        return Meaning(kind, [values.get(cell) for cell in self.cells], **fields)
 
     @property
-    def coded(self) -> Meaning | None:
+    def codes(self) -> Meaning | None:
         """Codes: ids, ZIPs, phones, seats. Figures among them are also codes."""
         texts = self.filled.values()
-        if not all(map(_CODED.fullmatch, texts)):
+        if not all(map(_CODE.fullmatch, texts)):
             return None
-        is_surely = self.name.has("seat") or any(map(_SURELY_CODED.fullmatch, texts))
+        is_surely = self.name.has("seat") or any(map(_SURE_CODE.fullmatch, texts))
         are_codes = (is_surely or not all(map(read_amount, texts))) and not any(map(read_date, self.sample))
-        if all(text.isdigit() and len(text) < _LONGEST_INTEGER for text in texts):
+        if all(text.isdigit() and len(text) < _INTEGER_DIGITS for text in texts):
             are_codes |= self.name.names([int(self.filled[self.cells[n]]) for n in self.filled_places])
         return Meaning("code", list(self.cells)) if are_codes else None
 
     @property
-    def timed(self) -> Meaning | None:
+    def times(self) -> Meaning | None:
         """Times of day and durations: "59:12" is minutes in a column with "1:02:03"."""
         if not any(":" in text or text[-1:] in "mM." for text in self.sample):
             return None
         texts, times = self.filled.values(), self.read(read_time)
-        long = self.read(_seconds) if times is None or self.odd(times) else None
-        if long is not None and not self.odd(long):  # 38:30 is min:s, under "Hours" h:min
-            values = {cell: exact(value) for cell, value in long.items()}
+        durations = self.read(_seconds) if times is None or self.odd(times) else None
+        if durations is not None and not self.odd(durations):  # 38:30 is min:s, under "Hours" h:min
+            values = {cell: exact(value) for cell, value in durations.items()}
             is_clear = any(text.count(":") > 1 or "." in text for text in texts)
             if self.name.has("hours") and not is_clear:
-                return self.made("duration", values, unit="min", base="s", factor=Fraction(60))
+                return self.meaning("duration", values, unit="min", base="s", factor=Fraction(60))
             notes = () if is_clear else (f"{next(iter(texts))} is taken as minutes and seconds",)
-            return self.made("duration", values, unit="s", base="s", notes=notes)
-        read = long if times is None else times
-        if read is None or self.odd(read):
-            return None if read is None else self.unread(read, "time")
+            return self.meaning("duration", values, unit="s", base="s", notes=notes)
+        parsed = durations if times is None else times
+        if parsed is None or self.odd(parsed):
+            return None if parsed is None else self.unread(parsed, "time")
         if {text.count(":") for text in texts} == {1, 2} and not any("m" in text.lower() for text in texts):
             odd = self.places(lambda text: text.count(":") == 1)
             why = f"{self.cells[odd[0]]} may be hours or minutes: other times in the column have seconds"
             return self.unclear(why, odd, "time")
-        return self.made("time", read)
+        return self.meaning("time", parsed)
 
     @property
-    def dated(self) -> Meaning | None:
+    def dates(self) -> Meaning | None:
         """Dates, moments and periods, with day and month in the column's order."""
         order, doubt = order_of(self.filled.values(), self.hint)
         has_months = self._has_months()
@@ -231,43 +231,43 @@ class _Column:
         def read(text: str) -> Span | None:
             return read_date(text, day_first=bool(order), has_months=has_months)
 
-        found = self.read(read)
-        if found is None:
+        dates = self.read(read)
+        if dates is None:
             return None
-        odd = self.odd(found)
+        odd = self.odd(dates)
         if odd and not (doubt and order):
             amounts = self.read(read_amount)
             if amounts is not None and len(self.odd(amounts)) < len(odd):
                 return None
-            return self.unread(found, "date")
-        spans = [found.get(cell) for cell in self.cells]
+            return self.unread(dates, "date")
+        spans = [dates.get(cell) for cell in self.cells]
         if doubt:
             return self.unclear(doubt, self.places(numeric_date), "date", spans=spans)
         zones = {match[1] for text in self.filled.values() if (match := _ZONE.search(text))}
         if len(zones) > 1:
             return self.unclear("its times are of different zones", self.places(_ZONE.search), "date")
-        if any(one.date is None or one[:3] != two[:3] for one, two in found.values()):
-            return self._period(found, spans)
-        days = {cell: one.date for cell, (one, _) in found.items()}
-        if not any(one.at for one, _ in found.values()):
-            return self.made("date", days, spans=spans, day_first=order)
-        moments = {cell: dt.datetime.combine(days[cell], one.timed.at) for cell, (one, _) in found.items()}
-        return self.made("datetime", moments, spans=spans, day_first=order)
+        if any(one.date is None or one[:3] != two[:3] for one, two in dates.values()):
+            return self._period(dates, spans)
+        days = {cell: one.date for cell, (one, _) in dates.items()}
+        if not any(one.at for one, _ in dates.values()):
+            return self.meaning("date", days, spans=spans, day_first=order)
+        moments = {cell: dt.datetime.combine(days[cell], one.timed.at) for cell, (one, _) in dates.items()}
+        return self.meaning("datetime", moments, spans=spans, day_first=order)
 
-    def _period(self, found: Mapping[str, Span], spans: Sequence[Span | None]) -> Meaning | None:
+    def _period(self, dates: Mapping[str, Span], spans: Sequence[Span | None]) -> Meaning | None:
         """Return periods: years as numbers; months, quarters and weeks as sortable texts."""
         short = [int(text[-2:]) for text in self.filled.values() if _SHORT_MONTH.fullmatch(text)]
-        if short and max(short) - min(short) > _MOST_YEARS:
+        if short and max(short) - min(short) > _MAX_YEARS:
             why = f"{next(iter(self.filled))} may be a day or a year"
             return self.unclear(why, self.places(_SHORT_MONTH.fullmatch), "date")
-        iso = {cell: _iso(span, self.filled[cell]) for cell, span in found.items()}
+        iso = {cell: _iso(span, self.filled[cell]) for cell, span in dates.items()}
         units = {unit for unit, _ in iso.values()}
         unit = units.pop() if len(units) == 1 else ""
         are_plain = all(map(str.isdigit, self.filled.values()))
         if unit == "year" and are_plain and not _are_years(self.name, [year for _, year in iso.values()]):
             return None
-        values = {cell: text for cell, (_, text) in iso.items()} if unit else {c: c for c in found}
-        return self.made("period", values, unit=unit, spans=spans)
+        values = {cell: text for cell, (_, text) in iso.items()} if unit else {c: c for c in dates}
+        return self.meaning("period", values, unit=unit, spans=spans)
 
     def _has_months(self) -> bool:
         """Return whether cells such as 2024-01 are months: one at least is not a season such as 2011-12."""
@@ -275,40 +275,40 @@ class _Column:
         return all(pairs) and any(int(pair[2]) <= int(pair[1]) for pair in pairs if pair)
 
     @property
-    def measured(self) -> Meaning | None:
+    def amounts(self) -> Meaning | None:
         """Amounts of one unit, or of units of one kind, after conversion."""
         texts = self.filled.values()
         marks = marks_in(texts)
         mark = marks.pop() if len(marks) == 1 else "." if marks or self.hint not in (",", "?") else self.hint
-        found = self.read(partial(read_amount, mark="," if mark == "," else "."))
-        if found is None and marks:
-            found = self.read(partial(read_amount, mark=","))
-        if found is None or self.odd(found):
-            return None if found is None else self.unread(found, "number")
+        amounts = self.read(partial(read_amount, mark="," if mark == "," else "."))
+        if amounts is None and marks:
+            amounts = self.read(partial(read_amount, mark=","))
+        if amounts is None or self.odd(amounts):
+            return None if amounts is None else self.unread(amounts, "number")
         if any(map(_SCORE.fullmatch, texts)) and not any(map(_MIXED_NUMBER.match, texts)):
             return None  # 3/10 may be a score or a date
         if why := two_readings(texts, mark, (self.name.text, *texts)):
             return self.unclear(why, self.places(EITHER.search), mark="?")
-        made = self._in_one_unit(found)
-        return replace(made, mark=mark if mark == "," else "") if made is not None else None
+        meaning = self._in_one_unit(amounts)
+        return replace(meaning, mark=mark if mark == "," else "") if meaning is not None else None
 
-    def _in_one_unit(self, found: Mapping[str, Amount]) -> Meaning | None:
-        rows = Counter(found[self.cells[place]].unit for place in self.filled_places)
-        of_unit = {amount.unit: amount for amount in found.values()}
+    def _in_one_unit(self, amounts: Mapping[str, Amount]) -> Meaning | None:
+        rows = Counter(amounts[self.cells[place]].unit for place in self.filled_places)
+        of_unit = {amount.unit: amount for amount in amounts.values()}
         units = [unit for unit in rows if of_unit[unit].base]
         if not units:
-            return _with_unit_of(self.name, self.made("number", {c: a.number for c, a in found.items()}))
+            return _with_unit_of(self.name, self.meaning("number", {c: a.number for c, a in amounts.items()}))
         bases = dict.fromkeys(of_unit[unit].base for unit in units)
         base, bare = next(iter(bases)), "" in rows
         if len(bases) > 1:
-            if not any(each.partition(" ")[0] in _BASES for each in bases) and len(bases) > len(found) / 2:
+            if not any(each.partition(" ")[0] in _BASES for each in bases) and len(bases) > len(amounts) / 2:
                 return None  # texts that start with a figure
-            odd = [place for place in self.filled_places if found[self.cells[place]].base != base]
+            odd = [place for place in self.filled_places if amounts[self.cells[place]].base != base]
             return self.unclear(f"its figures are in {', '.join(units[:-1])} and {units[-1]}", odd)
-        of = base.partition(" ")[0]
-        is_told = bool(self.name.unit) and UNITS[self.name.unit.lower()][0] != base
-        if bare and (is_told or (of in _BASES and of not in CURRENCIES)):
-            odd = [place for place in self.filled_places if not found[self.cells[place]].base]
+        root = base.partition(" ")[0]
+        header_differs = bool(self.name.unit) and UNITS[self.name.unit.lower()][0] != base
+        if bare and (header_differs or (root in _BASES and root not in CURRENCIES)):
+            odd = [place for place in self.filled_places if not amounts[self.cells[place]].base]
             return self.unclear(f"{self.cells[odd[0]]} stands without {units[0]}", odd)
         of_factor = Counter[Fraction]()
         for unit in units:
@@ -317,15 +317,15 @@ class _Column:
         unit = max((each for each in units if of_unit[each].factor == factor), key=rows.__getitem__)
         notes = []
         if bare:
-            text = self.filled[next(cell for cell, amount in found.items() if not amount.base)]
+            text = self.filled[next(cell for cell, amount in amounts.items() if not amount.base)]
             notes.append(f"figures without a unit, such as {text}, are taken as {unit}")
         if len(of_factor) > 1:
-            text, other = next((c, a) for c, a in found.items() if a.base and a.factor != factor)
-            notes.append(f"{self.filled[text]} counts as {plain_value(other.per(factor))} {unit}")
-        values = {cell: each.per(factor) if each.base else each.number for cell, each in found.items()}
-        how: dict[str, Any] = {"unit": "" if base == "th" else unit, "base": base, "factor": factor}
-        how |= {"notes": tuple(notes), "is_converted": len(of_factor) > 1}
-        return self.made(_kind_of(base), values, **how)
+            text, example = next((c, a) for c, a in amounts.items() if a.base and a.factor != factor)
+            notes.append(f"{self.filled[text]} counts as {plain_value(example.per(factor))} {unit}")
+        values = {cell: each.per(factor) if each.base else each.number for cell, each in amounts.items()}
+        fields: dict[str, Any] = {"unit": "" if base == "th" else unit, "base": base, "factor": factor}
+        fields |= {"notes": tuple(notes), "is_converted": len(of_factor) > 1}
+        return self.meaning(_kind_of(base), values, **fields)
 
 
 def _seconds(text: str) -> Fraction | None:
@@ -354,7 +354,7 @@ def names_units(name: str, cells: Iterable[str]) -> bool:
     for cell in cells:
         text = cell.strip().lower()
         if text not in units and not is_blank(text):
-            may_be_one = is_named and text.replace("/", "").isalpha() and len(text) < _LONGEST_UNIT
+            may_be_one = is_named and text.replace("/", "").isalpha() and len(text) < _UNIT_CHARS
             if text not in UNITS and not may_be_one:
                 return False
             units.add(text)

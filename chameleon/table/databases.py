@@ -36,7 +36,7 @@ SECONDS = 10.0
 Wanted = Callable[[str], bool]
 _Fetch = Callable[[int], Sequence[Sequence[Any]]]
 
-_AT_ONCE = 500  # rows; each can hold millions of characters
+_BATCH_ROWS = 500  # rows; each can hold millions of characters
 _SQLITE_NAMES = (
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')"
     " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view',"
@@ -46,11 +46,11 @@ _DUCKDB_NAMES = (
     "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database()"
     " ORDER BY table_type = 'VIEW', table_schema <> 'main', table_schema, table_name"
 )
-_OFF = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
-_CLOSED = {**dict.fromkeys(_OFF, "false"), "memory_limit": "500MB", "threads": "2"}
-_FILES = ("sqlite", "duckdb")
-_BY_DRIVER = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
-_TIMED = ("psycopg", "psycopg2", "pymysql", "mysqldb")  # drivers that take connect_timeout
+_OFF_SETTINGS = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
+_DUCKDB_CONFIG = {**dict.fromkeys(_OFF_SETTINGS, "false"), "memory_limit": "500MB", "threads": "2"}
+_FILE_BACKENDS = ("sqlite", "duckdb")
+_DRIVER_PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
+_TIMEOUT_DRIVERS = ("psycopg", "psycopg2", "pymysql", "mysqldb")  # drivers that take connect_timeout
 _PLACE = re.compile(r"([\w.-]*|\[[\da-fA-F:]*\])(:\d+)?(/[\w.$-]*)?")  # a host, a port, a database
 _READ_ONLY = {
     "postgresql": ("SET TRANSACTION READ ONLY", f"SET LOCAL statement_timeout = {SECONDS * 1000:.0f}"),
@@ -84,7 +84,7 @@ def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Itera
             for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
                 connection.execute(f"PRAGMA {pragma}")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1_000_000, min(limit_in_bytes(), 10**9)))
-            names = {name: _quoted(name) for (name,) in connection.execute(_SQLITE_NAMES).fetchall()}
+            names = {name: _quote(name) for (name,) in connection.execute(_SQLITE_NAMES).fetchall()}
             opened = _Database(run, sqlite3.Error, connection.interrupt)
             yield from _tables(opened, names, origin, wanted)
     except sqlite3.Error as error:
@@ -104,15 +104,15 @@ def duckdb_tables(
     def run(query: str) -> Any:
         # DuckDB returns times with a time zone only if another package is installed.
         described = connection.execute(f"DESCRIBE {query}").fetchall()
-        moments = [_quoted(name) for name, kind, *_ in described if "TIME ZONE" in kind]
+        moments = [_quote(name) for name, kind, *_ in described if "TIME ZONE" in kind]
         texts = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in moments)
-        found = connection.execute(f"SELECT * REPLACE ({texts}) FROM ({query})" if texts else query)  # noqa: S608
-        return [name for name, *_ in found.description], found.fetchmany
+        cursor = connection.execute(f"SELECT * REPLACE ({texts}) FROM ({query})" if texts else query)  # noqa: S608
+        return [name for name, *_ in cursor.description], cursor.fetchmany
 
     with copy_of(source) as path:
         literal, place = "'" + str(path).replace("'", "''") + "'", ":memory:" if is_parquet else str(path)
         try:
-            with closing(duckdb.connect(place, config=_CLOSED)) as connection:
+            with closing(duckdb.connect(place, config=_DUCKDB_CONFIG)) as connection:
                 if is_parquet:
                     connection.execute(f"SET allowed_paths = [{literal}]")
                 connection.execute("SET enable_external_access = false")
@@ -122,7 +122,7 @@ def duckdb_tables(
                     yield _read(opened, f"read_parquet({literal})", origin, "", SECONDS)
                     return
                 names = {
-                    name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
+                    name if schema == "main" else f"{schema}.{name}": f"{_quote(schema)}.{_quote(name)}"
                     for schema, name in connection.execute(_DUCKDB_NAMES).fetchall()
                 }
                 yield from _tables(opened, names, origin, wanted)
@@ -156,17 +156,17 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
     from sqlalchemy import exc, inspect
 
     def run(query: str) -> Any:
-        found = connection.exec_driver_sql(query, execution_options=streamed)
-        stack.callback(found.close)
-        return list(found.keys()), found.fetchmany
+        result = connection.exec_driver_sql(query, execution_options=streamed)
+        stack.callback(result.close)
+        return list(result.keys()), result.fetchmany
 
     streamed = {"stream_results": True, "no_parameters": True}
     quoted = engine.dialect.identifier_preparer.quote_identifier
     opened = _Database(run, exc.DBAPIError, secret=engine.url.password or "")
     has_table = False
     try:
-        listed = inspect(engine)
-        names = {name: quoted(name) for name in (*listed.get_table_names(), *listed.get_view_names())}
+        inspector = inspect(engine)
+        names = {name: quoted(name) for name in (*inspector.get_table_names(), *inspector.get_view_names())}
         if sheet is not None and sheet not in names and "." in sheet:
             names[sheet] = ".".join(map(quoted, sheet.split(".", 1)))
         for name, source in names.items():
@@ -177,9 +177,9 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
                 connection = stack.enter_context(engine.connect())
                 for statement in _READ_ONLY.get(engine.dialect.name, ()):
                     connection.exec_driver_sql(statement)
-                found = _read(opened, source, origin, name, SECONDS)
-            has_table |= isinstance(found, Found)
-            yield found
+                finding = _read(opened, source, origin, name, SECONDS)
+            has_table |= isinstance(finding, Found)
+            yield finding
     except exc.SQLAlchemyError as error:
         hint = "Check the address, and that the server is running."
         raise origin.error(f"cannot be read ({_error_line(error, opened.secret)})", hint=hint) from None
@@ -193,11 +193,11 @@ def _engine(address: str, origin: Origin) -> Any:
         import sqlalchemy
 
         url = sqlalchemy.make_url(address)
-        timed = {"connect_timeout": int(SECONDS)} if url.get_driver_name() in _TIMED else {}
-        if url.get_backend_name() not in _FILES:
+        timed = {"connect_timeout": int(SECONDS)} if url.get_driver_name() in _TIMEOUT_DRIVERS else {}
+        if url.get_backend_name() not in _FILE_BACKENDS:
             return sqlalchemy.create_engine(url, connect_args=timed, hide_parameters=True)
     except ImportError as error:
-        package = _BY_DRIVER.get(error.name or "", error.name or "of its driver")
+        package = _DRIVER_PACKAGES.get(error.name or "", error.name or "of its driver")
         what, hint = f"needs the package {package} to be read", f"pip install '{package}'"
         raise MissingPackage(what, where=origin.name, hint=hint) from None
     except Exception:  # SQLAlchemy's own errors, and others from drivers
@@ -221,9 +221,9 @@ def _tables(
     database: _Database, sources: Mapping[str, str], origin: Origin, wanted: Wanted
 ) -> Iterator[Finding]:
     """Yield the tables by name; `sources` has each name quoted for SQL."""
-    ends = time.monotonic() + SECONDS
+    deadline = time.monotonic() + SECONDS
     for name, source in sources.items():
-        seconds = ends - time.monotonic()
+        seconds = deadline - time.monotonic()
         yield _read(database, source, origin, name, seconds) if wanted(name) else Unread(name)
 
 
@@ -233,13 +233,13 @@ def _read(database: _Database, source: str, origin: Origin, name: str, seconds: 
     hint = "Name a smaller table or view."
     too_slow = where.error(f"takes more than {SECONDS:.1f} s to be read", hint=hint)
     seconds = max(seconds, 0.1)
-    ends = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     timer = threading.Timer(seconds, database.interrupt or bool)
     timer.start()
 
     def rows_of(fetch: _Fetch) -> Iterator[Sequence[Any]]:
-        while portion := fetch(_AT_ONCE):
-            if time.monotonic() > ends:
+        while portion := fetch(_BATCH_ROWS):
+            if time.monotonic() > deadline:
                 raise too_slow
             yield from portion
 
@@ -260,7 +260,7 @@ def _read(database: _Database, source: str, origin: Origin, name: str, seconds: 
         timer.cancel()
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

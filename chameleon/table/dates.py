@@ -47,8 +47,8 @@ _DATES = tuple(
 _TIME = re.compile(_CLOCK, re.IGNORECASE)
 _HOUR = re.compile(r"(?P<hour>\d{1,2}) ?(?P<half>[ap])\.? ?m\.?", re.IGNORECASE)
 _NUMERIC = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(?:\d{4}|\d{2})(?!\d)")
-_LONGEST = 40
-_PIVOT = 50  # two digits below it are a year of this century
+_MAX_CHARS = 40
+_PIVOT_YEAR = 50  # two digits below it are a year of this century
 
 
 class Moment(NamedTuple):
@@ -61,7 +61,7 @@ class Moment(NamedTuple):
 
     def fits(self, other: Moment) -> bool:
         """Return whether this date is in the year, month or day that another gives."""
-        return all(not wanted or mine == wanted for mine, wanted in zip(self[:3], other[:3], strict=True))
+        return all(not theirs or mine == theirs for mine, theirs in zip(self[:3], other[:3], strict=True))
 
     @property
     def timed(self) -> Moment:
@@ -86,7 +86,7 @@ def read_date(text: str, *, day_first: bool = False, has_months: bool = False) -
     season. Returns None if the text is not a date, as 2024-02-30.
     """
     cell = plain_signs(text).partition("(")[0].strip(" ,")
-    if len(cell) > _LONGEST:
+    if len(cell) > _MAX_CHARS:
         return None
     for pattern in _DATES:
         if (match := pattern.fullmatch(cell)) is not None:
@@ -105,7 +105,7 @@ def _span(part: dict[str, str | None], *, day_first: bool, has_months: bool) -> 
         is_day_first = day_first or one > 12 or part["sep"] == "."  # 1.5.2024 is German
         day, month = (one, two) if is_day_first else (two, one)
     if len(part.get("year") or "") == 2:
-        year += 2000 if year < _PIVOT else 1900
+        year += 2000 if year < _PIVOT_YEAR else 1900
     if month > 12 or day > 31 or (year and not 1000 <= year <= 2200):
         return None
     if quarter := int(part.get("quarter") or 0):
@@ -162,10 +162,10 @@ def read_span_of_time(text: str) -> Fraction | None:
     match = _TIME.fullmatch(text.strip())
     if match is None or match["half"] or int(match["minute"]) > 59 or int(match["second"] or 0) > 59:
         return None
-    whole = 60 * int(match["hour"]) + int(match["minute"])
+    seconds = 60 * int(match["hour"]) + int(match["minute"])
     if match["second"]:
-        whole = 60 * whole + int(match["second"])
-    return whole + Fraction(match["part"] or 0)
+        seconds = 60 * seconds + int(match["second"])
+    return seconds + Fraction(match["part"] or 0)
 
 
 def numeric_date(text: str) -> tuple[int, int] | None:
@@ -182,8 +182,8 @@ def order_of(texts: Collection[str], hint: str) -> tuple[bool | None, str]:
         return True, "some dates have the day first and some the month"
     if first or second or hint in ("day first", "month first"):
         return first or (not second and hint == "day first"), ""
-    told = next((text for text, (a, b) in pairs.items() if a != b), "")
-    doubt = f"it is unclear which is the day and which the month, as in {told}" if told else ""
+    example = next((text for text, (a, b) in pairs.items() if a != b), "")
+    doubt = f"it is unclear which is the day and which the month, as in {example}" if example else ""
     return None, doubt
 
 

@@ -22,7 +22,7 @@ ELLIPSIS = "…"
 """Begins a note of omission and ends a cut cell."""
 
 _GAP = "  "
-_LEAST_WIDTH, _LEAST_COLUMN, _WIDEST_COLUMN = 20, 8, 40  # places
+_MIN_WIDTH, _MIN_COLUMN, _MAX_COLUMN = 20, 8, 40  # places
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Excerpt:
             case "json":  # one row per line, which a model reads as easily as the other forms
                 header, *rows = (json.dumps(line, ensure_ascii=False) for line in self.lines)
                 body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
-                told = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
-                return f'{{"header": {header}, "rows": {body}{told}}}'
+                suffix = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
+                return f'{{"header": {header}, "rows": {body}{suffix}}}'
         return "\n".join([*lines, *note])
 
 
@@ -98,8 +98,8 @@ def excerpt(
     table: Table, max_rows: int | None = None, max_cell: int | None = None, max_tokens: int | None = None
 ) -> Excerpt:
     """Return the first rows with their cells cut, and a note of the cuts ("" without any)."""
-    least = ((max_rows, 0), (max_cell, 1), (max_tokens, 1))
-    if any(limit is not None and limit < bound for limit, bound in least):
+    bounds = ((max_rows, 0), (max_cell, 1), (max_tokens, 1))
+    if any(limit is not None and limit < bound for limit, bound in bounds):
         raise InputError("the limits must be at least 0 rows, 1 token and 1 character per cell")
     lines = [[clean_cell(cell) for cell in row] for row in (table.header, *table.rows[:max_rows])]
     if max_tokens is not None:
@@ -128,23 +128,23 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
     East Asian wide characters take two places. Control, format and private characters are shown as U+FFFD,
     so that a cell can neither color the screen nor reorder a line. Raises `InputError` below 20 places.
     """
-    if width < _LEAST_WIDTH:
-        raise InputError(f"a table needs a terminal of at least {_LEAST_WIDTH} columns, not {width}")
+    if width < _MIN_WIDTH:
+        raise InputError(f"a table needs a terminal of at least {_MIN_WIDTH} columns, not {width}")
     part = excerpt(table, max_rows)
     lines = [[harmless(cell) for cell in line] for line in part.lines]
-    right = [column.meaning.is_number for column in table.take_rows(range(len(part.rows))).columns]
-    widths = _widths(lines, right, width)
+    are_numbers = [column.meaning.is_number for column in table.take_rows(range(len(part.rows))).columns]
+    widths = _widths(lines, are_numbers, width)
     text = []
     for line in lines:
         # `zip` stops at the last width: the other columns did not fit.
-        placed = zip(line, widths, right, strict=False)
+        placed = zip(line, widths, are_numbers, strict=False)
         cells = [padded(cell, size, to_right=to_right) for cell, size, to_right in placed]
         text.append(_GAP.join(cells).rstrip())
     text.insert(1, _GAP.join("─" * size for size in widths))
     text += [part.note] if part.note else []
     if hidden := [name or "(unnamed)" for name in lines[0][len(widths) :]]:
-        named = ", ".join(name[:_LEAST_WIDTH] for name in hidden[:5]) + (", …" if len(hidden) > 5 else "")
-        text.append(f"{ELLIPSIS} {counted(len(hidden), 'more column')} not shown: {named}")
+        names = ", ".join(name[:_MIN_WIDTH] for name in hidden[:5]) + (", …" if len(hidden) > 5 else "")
+        text.append(f"{ELLIPSIS} {counted(len(hidden), 'more column')} not shown: {names}")
     return "\n".join(text)
 
 
@@ -169,17 +169,17 @@ def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int
 
     Numbers are never cut: "$42…" could be read as another one.
     """
-    widths, least = [], []
+    widths, min_widths = [], []
     for (name, *cells), is_number in zip(zip(*lines, strict=True), numbers, strict=True):
         widest = max(map(places, cells), default=0)
-        natural = min(_WIDEST_COLUMN, max(places(name), widest))
+        natural = min(_MAX_COLUMN, max(places(name), widest))
         widths.append(natural)
-        least.append(min(natural, width, max(_LEAST_COLUMN, widest if is_number else 0)))
-    taken = [total + len(_GAP) * gaps for gaps, total in enumerate(accumulate(least))]
-    count = max(1, sum(total <= width for total in taken))
+        min_widths.append(min(natural, width, max(_MIN_COLUMN, widest if is_number else 0)))
+    totals = [total + len(_GAP) * gaps for gaps, total in enumerate(accumulate(min_widths))]
+    count = max(1, sum(total <= width for total in totals))
     widths = widths[:count]
     room = width - len(_GAP) * (count - 1)
     while sum(widths) > room:
-        slack, column = max((widths[i], i) for i in range(count) if widths[i] > least[i])
+        slack, column = max((widths[i], i) for i in range(count) if widths[i] > min_widths[i])
         widths[column] = slack - 1
     return widths

@@ -13,7 +13,7 @@ from chameleon.table.table import Table, told_apart
 from chameleon.text import counted, one_line
 from chameleon.values import from_json, to_json
 
-_LONGEST_CAPTION, _LONGEST_TOLD = 300, 60  # characters
+_MAX_CAPTION_CHARS, _MAX_NOTE_CHARS = 300, 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +116,18 @@ def table_of(
         if len(filled) == 1 and heads != 0:
             raise origin.error("has a header but no rows", hint="Add at least one row below the header.")
         width = len(filled[0][1])
-        rows = [_fitted(number, cells, width, origin, pad=pad) for number, cells in filled]
+        rows = [_fit_row(number, cells, width, origin, pad=pad) for number, cells in filled]
     except InputError as error:
         return LeftOut.of(error)
     above = header_rows(rows) if heads is None else heads
     header = joined_header(rows[:above]) if above else [f"column {n}" for n in range(1, width + 1)]
     rows = rows[above:]
-    kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
-    if len(kept) < width:
-        header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
+    columns = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
+    if len(columns) < width:
+        header, rows = [header[n] for n in columns], [[row[n] for n in columns] for row in rows]
     joined = [f"the first {above} rows are the header: {in_short(header)}"] if above > 1 else []
     hints, how_read = [hint] * len(header) if hint else (), (*told, *joined)
-    table = Table(told_apart(header), rows, caption[:_LONGEST_CAPTION], hints=hints, told=how_read)
+    table = Table(told_apart(header), rows, caption[:_MAX_CAPTION_CHARS], hints=hints, told=how_read)
     return Found(table, place or {}, notes)
 
 
@@ -140,10 +140,10 @@ def told_beside(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
 
 def in_short(texts: Sequence[str], joint: str = ", ") -> str:
     """Shorten texts from a file for a note."""
-    return one_line(joint.join(texts), _LONGEST_TOLD)
+    return one_line(joint.join(texts), _MAX_NOTE_CHARS)
 
 
-def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:
+def _fit_row(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:
     """Return the cells of a row at the width of the header. Raises `InputError`."""
     extra = len(cells) - width
     if extra > 0 and not any(cells[width:]):

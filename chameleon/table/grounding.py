@@ -18,26 +18,26 @@ _COMPUTES = re.compile(
     r"|\b(?:bigger|smaller|larger|higher|lower|longer|shorter|older|younger|earlier|later|before|after)\b",
     re.IGNORECASE,
 )
-_NUMBER_ASKED = re.compile(
+_NUMBER_QUERY = re.compile(
     r"\bhow (?:many|much|often)\b|\bpercent"
     r"|\bwhat (?:is|was|are|were) the (?:total|sum|average|mean|median|difference|number)\b",
     re.IGNORECASE,
 )
-_EACH = re.compile(r"\b(?:each|every|per|by|respectively|list)\b|\bhow m.*\bhow m", re.IGNORECASE)
-_NAME_ASKED = re.compile(
+_LIST_QUERY = re.compile(r"\b(?:each|every|per|by|respectively|list)\b|\bhow m.*\bhow m", re.IGNORECASE)
+_NAME_QUERY = re.compile(
     r"^\W*(?:who|whose|whom|where"
     r"|(?:in |on |at )?which (?!years?|dates?|number|seasons?|ranks?|positions?|places?|of)\w+)\b",
     re.IGNORECASE,
 )
-_TRUTH_ASKED = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)
+_TRUTH_QUERY = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)
 _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
 _WORDS = re.compile(r"[^\W_]+")
 _NAMES = re.compile(r"\b(?!(?:The|This|That|There|These|They|Not|Yes|Answer)\b)[A-Z][^\W_]{2,}")
 _PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
-_SHORT = 3  # words of an answer that is not a sentence
-_TRUTH_TOLD = re.compile(r"\W*(?:yes|no|true|false)\b", re.IGNORECASE)
+_MAX_WORDS = 3  # words of an answer that is not a sentence
+_TRUTH_REPLY = re.compile(r"\W*(?:yes|no|true|false)\b", re.IGNORECASE)
 _TRUTHS = ("yes", "no", "true", "false")
-_AROUND = " .,;:!?\"'“”‘’`*()[]"
+_EDGE_CHARS = " .,;:!?\"'“”‘’`*()[]"
 
 
 def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
@@ -46,21 +46,21 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     is_list = isinstance(value, list | tuple)
     is_truth, text = isinstance(value, bool), str(value) if is_list or isinstance(value, str) else ""
     is_number = (isinstance(value, int | float) and not is_truth) or read_amount(text) is not None
-    asks_number = _NUMBER_ASKED.search(question) is not None
+    asks_number = _NUMBER_QUERY.search(question) is not None
     if asks_number and not is_number and not _NUMBER.search(text):
         return "the question asks for a number, and the answer has no number"
-    is_one = asks_number and not _EACH.search(question)
+    is_one = asks_number and not _LIST_QUERY.search(question)
     if is_one and is_list and value and all(read_amount(str(each)) for each in value):
         return f"the question asks for one number, and the answer has {len(value)}: add them up"
     columns = [each for table in tables for each in table.columns if str(value) in each.cells]
-    named = _NAME_ASKED.search(question)  # "Which month …", for a column Month
-    noun = named[0].rpartition(" ")[2].lower()[:4] if named else ""
+    match = _NAME_QUERY.search(question)  # "Which month …", for a column Month
+    noun = match[0].rpartition(" ")[2].lower()[:4] if match else ""
     is_name = any(each.meaning.kind in ("code", "text") or noun in each.name.lower() for each in columns)
-    if named and (is_number or is_truth) and not is_name:
+    if match and (is_number or is_truth) and not is_name:
         return "the question asks for a name, and the answer is not one"
     if is_number and not asks_number and value in (0, "0") and not columns:
         return "nothing in the table fits"
-    if _TRUTH_ASKED.search(question) and is_number:
+    if _TRUTH_QUERY.search(question) and is_number:
         return 'the question is answered by "yes" or "no"'
     return ""
 
@@ -71,16 +71,16 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
     Evidence is in `results`, from programs and queries over the whole tables; or in the cells, if the
     question names one row and asks for nothing computed. Yes and no can be based on any result.
     """
-    if other := of_another_kind(question, answer, tables):
-        return other
+    if reason := of_another_kind(question, answer, tables):
+        return reason
     computed = [*_texts(list(results))]
     is_read = not computes(question) and any(_names_one_row(question, answer, t) for t in tables)
     if not computed and not is_read:
         return "the answer was read off the table, and has to be computed"
-    held = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
-    names = {form for text in [*held, *(_TRUTHS if computed else ())] if (form := _form(text))}
-    numbers = {number for text in held for number in _numbers(text)}
-    known = " ".join([question, *held, *(name for each in tables for name in each.header)]).casefold()
+    evidence = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
+    names = {form for text in [*evidence, *(_TRUTHS if computed else ())] if (form := _form(text))}
+    numbers = {number for text in evidence for number in _numbers(text)}
+    context = " ".join([question, *evidence, *(name for each in tables for name in each.header)]).casefold()
     parts = [*_texts(answer)]
     if not all(_form(part) in names for part in parts):
         parts = [part for text in parts for part in _PARTS.split(text) if _form(part)]
@@ -89,7 +89,7 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
         inside = (name for name in names if len(name) > 2 and name in form)
         is_told = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", form) for name in inside)
         is_known = all(_is_among(each, numbers) for each in mine) if mine else is_told
-        strangers = [word for word in _NAMES.findall(part) if word.casefold() not in known]  # in no cell
+        strangers = [word for word in _NAMES.findall(part) if word.casefold() not in context]  # in no cell
         if not (form in names or (is_known and not strangers)):
             return f"{part.strip()!r} is neither a cell of the table nor the result of a query or program"
     return ""
@@ -102,20 +102,20 @@ def computes(question: str) -> bool:
 
 def _names_one_row(question: str, answer: Any, table: Table) -> bool:
     """Return whether the cells that a question names are in one row, and the answer is another cell of it."""
-    asked, said = f" {' '.join(_WORDS.findall(question.casefold()))} ", _form(str(answer))
-    named = set(range(len(table.rows)))
+    query, reply = f" {' '.join(_WORDS.findall(question.casefold()))} ", _form(str(answer))
+    candidates = set(range(len(table.rows)))
     for column in table.columns:
         rows: dict[str, set[int]] = {}
         for row, cell in enumerate(column.cells):
             words = " ".join(_WORDS.findall(cell.casefold()))
-            if len(words) > 1 and _form(cell) != said and f" {words} " in asked:
+            if len(words) > 1 and _form(cell) != reply and f" {words} " in query:
                 rows.setdefault(words, set()).add(row)
         for places in rows.values():
-            named &= places
-    cells = [cell for row in named for cell in table.rows[row]] if len(named) == 1 else []
-    told = {number for cell in cells for number in _numbers(cell)}
+            candidates &= places
+    cells = [cell for row in candidates for cell in table.rows[row]] if len(candidates) == 1 else []
+    numbers = {number for cell in cells for number in _numbers(cell)}
     mine = {*_numbers(str(answer))}
-    return any(form and form in said for form in map(_form, cells)) or bool(mine and mine <= told)
+    return any(form and form in reply for form in map(_form, cells)) or bool(mine and mine <= numbers)
 
 
 def lists_only(result: Any, table: Table) -> bool:
@@ -133,7 +133,7 @@ def lists_only(result: Any, table: Table) -> bool:
 def alone(answer: str, result: Any) -> str:
     """Return the answer, or the single value of `result` if the answer is a sentence around it."""
     texts = [*_texts(result)]
-    is_sentence = answer.endswith(".") and len(answer.split()) > _SHORT and not _TRUTH_TOLD.match(answer)
+    is_sentence = answer.endswith(".") and len(answer.split()) > _MAX_WORDS and not _TRUTH_REPLY.match(answer)
     is_told = len(texts) == 1 and re.search(rf"(?<![\w.]){re.escape(texts[0])}(?!\w|[.,]\d)", answer)
     return texts[0] if is_sentence and is_told else answer
 
@@ -150,15 +150,15 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _form(text: str) -> str:
-    return " ".join(text.split()).strip(_AROUND).casefold()
+    return " ".join(text.split()).strip(_EDGE_CHARS).casefold()
 
 
 def _numbers(text: str) -> Iterator[Fraction]:
     if (amount := read_amount(text)) is not None:
         yield Fraction(amount.number)
         return
-    for found in _NUMBER.findall(text):
-        yield Fraction(found.replace(",", "").replace("−", "-").rstrip("."))
+    for figure in _NUMBER.findall(text):
+        yield Fraction(figure.replace(",", "").replace("−", "-").rstrip("."))
 
 
 def _is_among(number: Fraction, numbers: set[Fraction]) -> bool:

@@ -17,13 +17,13 @@ from chameleon.web.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, requi
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|section|article|caption|t[dh]")
 _NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre", "input", "textarea")
-_LONGEST_CELL = 150  # average characters of a cell, in a table without header cells
+_MAX_MEAN_CHARS = 150  # average characters of a cell, in a table without header cells
 _SPACES = re.compile(r"\s+")
 _POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
-_LONGEST_MARK, _FIRST_ROWS = 100, 30  # characters; rows
+_MAX_MARK_CHARS, _SAMPLE_ROWS = 100, 30  # characters; rows
 _MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")
-_BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
-_AFTER = re.compile(r"\)?\s*%|\)|pp|bps?")
+_SIGN_BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
+_SIGN_AFTER = re.compile(r"\)?\s*%|\)|pp|bps?")
 _AMOUNT = re.compile(r"[A-Z$€£¥(+–—\s-]{0,9}\d[\d,. ]*[)%\s]*|[–—-]+\s*%?|n/?[am]|nil", re.IGNORECASE)
 _YEAR = re.compile(r"(?:fy\s?)?(?:19|20)\d\d(?:\*|\s?[AE]|\s?\(\w\))?", re.IGNORECASE)
 
@@ -72,15 +72,15 @@ def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Ite
             tables.append((element, heading))
         elif next(element.iterancestors(*_HEADINGS), None) is None:  # includes headings inside it
             heading = text_of(element)
-    found = []
+    findings = []
     for number in range(len(tables), 0, -1):  # the inner ones first, to remove them from the outer ones
         table, heading = tables[number - 1]
         where = f"{origin.name}, table {number}" + (f" below {shown(heading)}" if heading else "")
-        called = ("", "") if keep_notes else (heading, title)
-        found.append(html_table(table, Origin(where, "row"), *called, keep_notes=keep_notes))
+        names = ("", "") if keep_notes else (heading, title)
+        findings.append(html_table(table, Origin(where, "row"), *names, keep_notes=keep_notes))
         table.getparent().set("data-holds-table", "yes")
         table.drop_tree()
-    yield from reversed(found)
+    yield from reversed(findings)
 
 
 def html_table(
@@ -103,10 +103,10 @@ def html_table(
             return LeftOut(origin.name, "has no text", is_fault=False)
         records, titles, notes = _records(grid, keep_notes=keep_notes)
         caption = next((text_of(each) for each in table.iter("caption")), "")
-        called = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title
+        name = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title
         place = {"heading": heading} if heading else {}
-        told = told_beside(titles, notes)
-        return table_of(records, origin, place, called, "\n".join(notes), told=told)
+        decisions = told_beside(titles, notes)
+        return table_of(records, origin, place, name, "\n".join(notes), told=decisions)
     except InputError as error:
         return LeftOut.of(error)
 
@@ -116,18 +116,18 @@ def text_of(element: Any) -> str:
     from lxml import etree
 
     parts = list[str]()
-    begun = list[int]()
+    starts = list[int]()
     for event, node in etree.iterwalk(element, events=("start", "end")):
         is_inner = node is not element
         edge = " " if is_inner and isinstance(node.tag, str) and _BREAKS.fullmatch(node.tag) else ""
         if event == "start":
-            begun.append(len(parts) + 1)
+            starts.append(len(parts) + 1)
             parts += [edge, node.text or ""]
             continue
-        start = begun.pop()
+        start = starts.pop()
         # Nested marks may hold all of a text, which would be joined again and again.
         lengths = (len(parts[place]) for place in range(start, len(parts)))
-        if is_inner and node.tag == "sup" and all(size <= _LONGEST_MARK for size in accumulate(lengths)):
+        if is_inner and node.tag == "sup" and all(size <= _MAX_MARK_CHARS for size in accumulate(lengths)):
             before = "".join(parts[max(0, start - 9) : start])[-9:]
             parts[start:] = [_superscript(before, "".join(parts[start:]), node.tail or "")]
         parts += [edge, (node.tail or "") if is_inner else ""]
@@ -160,7 +160,7 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
         return "it has one row or column, or none"
     if has_header or has_caption or role in ("table", "grid"):
         return ""
-    is_long = sum(len(text_of(cell)) for cell in every) > _LONGEST_CELL * len(every)
+    is_long = sum(len(text_of(cell)) for cell in every) > _MAX_MEAN_CHARS * len(every)
     is_page = is_long or next(table.iter(*_NOT_DATA), None) is not None
     return "it has no header, and long texts, forms or headings in its cells" if is_page else ""
 
@@ -175,7 +175,7 @@ def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
         if row.getparent() is not group:
             group, reaching = row.getparent(), {}
         slots = {column: slot for column, (slot, _) in reaching.items()}
-        reaching = {column: (slot, left - 1) for column, (slot, left) in reaching.items() if left > 1}
+        reaching = {column: (slot, below - 1) for column, (slot, below) in reaching.items() if below > 1}
         column = 0
         for cell in row.iterchildren("td", "th"):
             while column in slots:
@@ -184,8 +184,8 @@ def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
             slot = Slot(text_of(cell), cell.tag == "th" or group.tag == "thead", count)
             span = range(column, column + min(_span(cell, "colspan") or 1, 1_000))
             slots |= dict.fromkeys(span, slot)
-            if left := (_span(cell, "rowspan") or MAX_CELLS) - 1:
-                reaching |= dict.fromkeys(span, (slot, left))
+            if below := (_span(cell, "rowspan") or MAX_CELLS) - 1:
+                reaching |= dict.fromkeys(span, (slot, below))
             widest = max(widest, span.stop)
             if widest > MAX_COLUMNS or widest * (len(grid) + 1) > MAX_CELLS:
                 raise too_many_cells(origin)
@@ -220,8 +220,8 @@ def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], l
     if not above and all(first and not any(others) for first, *others in marks):
         return list(enumerate(zip(*names, *cells, strict=True), 1)), titles, notes
     marked = zip(cells, marks[len(header) :], strict=True)
-    kept = [texts for texts, are_names in marked if texts not in names or not all(are_names)]
-    return list(enumerate([joined_header(names), *kept], 1)), titles, notes
+    data_rows = [texts for texts, are_names in marked if texts not in names or not all(are_names)]
+    return list(enumerate([joined_header(names), *data_rows], 1)), titles, notes
 
 
 def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
@@ -234,7 +234,7 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
     if any(slot.is_header for slots in rows for slot in slots):
         return 0
     texts = [[slot.text for slot in slots] for slots in rows]
-    joined, above = header_rows(texts[:_FIRST_ROWS]), 1
+    joined, above = header_rows(texts[:_SAMPLE_ROWS]), 1
     for (corner, *_), (first, *others) in pairwise(texts[:6]):
         filled = [text for text in others if text]
         aside = all(text[:1] in ("", "(") for text in (corner, first))
@@ -265,8 +265,8 @@ def _one_column(left: Sequence[Slot], right: Sequence[Slot], body: int) -> tuple
     own = [(row, a.text, b.text) for row, (a, b) in enumerate(pairs) if a.cell != b.cell]
     if any(a and b and (row < body or not _is_amount(a + b)) for row, a, b in own):
         return None
-    are_before = all(not a or (b and _BEFORE.fullmatch(a)) for row, a, b in own if row >= body)
-    are_after = all(not b or (a and _AFTER.fullmatch(b)) for row, a, b in own if row >= body)
+    are_before = all(not a or (b and _SIGN_BEFORE.fullmatch(a)) for row, a, b in own if row >= body)
+    are_after = all(not b or (a and _SIGN_AFTER.fullmatch(b)) for row, a, b in own if row >= body)
     if not are_before and not are_after:
         return None
     return tuple(a if a.cell == b.cell or not b.text else b._replace(text=a.text + b.text) for a, b in pairs)

@@ -12,7 +12,7 @@ from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, cell
 from chameleon.table.table import told_apart
 from chameleon.text import clean_cell
 
-_SHAPES = (
+_SHAPES_HINT = (
     'Write a list of objects, a list of lists with the header first, {"header": […], "rows": […]}, '
     "or an object with a list for each column."
 )
@@ -28,7 +28,7 @@ def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     if isinstance(data, list) and data and all(_shape(value) == "whole" for value in data):
         for number, value in enumerate(data, 1):
             yield _table(value, f"{origin.name}, table {number}")
-    elif isinstance(data, dict) and _shape(data) != "whole" and (keyed := _keyed(data)):
+    elif isinstance(data, dict) and _shape(data) != "whole" and (keyed := _tables_by_key(data)):
         for keys, value in keyed:
             yield _table(value, f"{origin.name}, {'.'.join(keys)!r}", keys)
     elif _shape(data):
@@ -70,7 +70,7 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
     except ValueError:
         raise origin.error("has a number of more than 4,300 digits", at=line) from None
     except RecursionError:
-        raise origin.error("is nested too deeply", at=line, hint=_SHAPES) from None
+        raise origin.error("is nested too deeply", at=line, hint=_SHAPES_HINT) from None
 
 
 def _table(value: Any, where: str, keys: Sequence[str] = ()) -> Found | LeftOut:
@@ -105,7 +105,7 @@ def _records(data: Any, origin: Origin) -> Iterator[Record]:
             raise origin.error(f"its columns differ in length: {counts}", hint=hint)
         names, rows = list(data), list(map(list, zip(*data.values(), strict=True)))
     elif not shape:
-        raise origin.error("has no table", hint=_SHAPES)
+        raise origin.error("has no table", hint=_SHAPES_HINT)
     if shape != "rows" and not (rows and isinstance(rows[0], dict)):
         yield 0, names
     if rows:
@@ -118,10 +118,10 @@ def _of_rows(
     """Yield the records of objects, with a column per key in order of first use, or of lists."""
     kind = type(values[0][1])
     if kind not in (dict, list):
-        raise origin.error("has no rows", hint=_SHAPES)
+        raise origin.error("has no rows", hint=_SHAPES_HINT)
     if odd := next((number for number, row in values if type(row) is not kind), 0):
         expected = "an object" if kind is dict else "a list"
-        raise origin.error(f"is not {expected}, as the first row is", at=odd, hint=_SHAPES)
+        raise origin.error(f"is not {expected}, as the first row is", at=odd, hint=_SHAPES_HINT)
     if kind is list:
         yield from ((number, list(map(cell_text, row))) for number, row in values)
         return
@@ -135,14 +135,14 @@ def _of_rows(
     yield from ((number, [cell_text(row.get(key)) for key in keys]) for number, row in values)
 
 
-def _keyed(data: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
+def _tables_by_key(data: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
     """Return the values that are separate tables, in order, with their keys from the top."""
-    found = []
+    tables = []
     waiting: list[tuple[list[str], Any]] = [([], data)]
     while waiting:
         keys, value = waiting.pop()
         if _shape(value) in ("rows", "whole"):
-            found.append((keys, value))
+            tables.append((keys, value))
         elif isinstance(value, dict):
             waiting += reversed([([*keys, clean_cell(key)], inner) for key, inner in value.items()])
-    return found
+    return tables

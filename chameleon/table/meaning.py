@@ -27,12 +27,12 @@ _BLANK_WORDS = (
     "n/a,na,n.a.,nil,none,null,nan,tba,tbd,unknown,unavailable,vacant,?,#n/a,not available,not applicable,"
     "data unavailable,no data,not known,not reported"
 )
-_NOTHING = frozenset(_BLANK_WORDS.split(","))
+_BLANKS = frozenset(_BLANK_WORDS.split(","))
 _NO_TEXT = frozenset(("", "n/a", "#n/a"))
 DASHES = "-–—−"
 _MARKS = re.compile(r"\[[^\]]*\]|[*†‡§^]+(?=\s|$)|(?<=\w)[*†‡§]+")
-_MARKS_OF_NOTES, _LONGEST_MARKED = frozenset("[*^"), 300
-_TOLD = {
+_NOTE_MARKS, _MAX_MARKED_CHARS = frozenset("[*^"), 300
+_TYPE_NAMES = {
     "money": "number", "percent": "number", "quantity": "number", "duration": "number", "code": "text",
     "empty": "text", "boolean": "true/false", "year": "number", "month": "month as 2024-03",
     "quarter": "quarter as 2024-Q1", "week": "week as 2024-W05",
@@ -108,8 +108,8 @@ class Meaning:
         if self.kind == "unclear":
             return f"text ({self.why})"
         if self.kind == "period":
-            return _TOLD.get(self.unit, "text")
-        name = _TOLD.get(self.kind, self.kind)
+            return _TYPE_NAMES.get(self.unit, "text")
+        name = _TYPE_NAMES.get(self.kind, self.kind)
         return f"{name}, {self.unit}" if self.is_number and self.unit else name
 
 
@@ -130,12 +130,12 @@ def plain_value(value: Any) -> Any:
 
 def shown(text: str) -> str:
     """Normalize a cell for comparison: without footnote marks, with plain spaces, dashes and quotes."""
-    return unmarked(plain_signs(text) if len(text) <= _LONGEST_MARKED else text)
+    return unmarked(plain_signs(text) if len(text) <= _MAX_MARKED_CHARS else text)
 
 
 def unmarked(text: str) -> str:
     """Return a cell as people read it: without footnote marks, its dashes and quotes unchanged."""
-    if len(text) > _LONGEST_MARKED or (text.isascii() and not _MARKS_OF_NOTES.intersection(text)):
+    if len(text) > _MAX_MARKED_CHARS or (text.isascii() and not _NOTE_MARKS.intersection(text)):
         return " ".join(text.split())
     return " ".join(_MARKS.sub("", text).split())
 
@@ -143,7 +143,7 @@ def unmarked(text: str) -> str:
 def is_blank(text: str) -> bool:
     """Return whether a cell holds no value: empty, a dash, or a word for "not known"."""
     low = text.strip().lower()
-    return not low.strip(DASHES) or low in _NOTHING
+    return not low.strip(DASHES) or low in _BLANKS
 
 
 def is_nothing(text: str) -> bool:

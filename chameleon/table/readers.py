@@ -35,13 +35,13 @@ _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in
 KINDS = tuple(f".{suffix}" for suffix in _BY_SUFFIX)
 """Suffixes of files that hold tables."""
 
-_OF_TEXTS = {"json": json_tables, "jsonl": json_line_tables, "markdown": markdown_tables, "pipe": bar_table}
+_TEXT_KINDS = {"json": json_tables, "jsonl": json_line_tables, "markdown": markdown_tables, "pipe": bar_table}
 _DATABASES = ("sqlite", "duckdb", "parquet")
-_OF_ROWS = ("csv", "tsv", "workbook")
-_AMBIGUOUS = (".db", ".db3")  # SQLite, DuckDB or another format
-_SHORT_BYTES, _START_BYTES = 1 << 20, 4096
-_OFTEN = 0.25  # the part of the rows below a name if groups are named once
-_NO_NAMES = ("money", "percent", "quantity", "duration", "unclear", "empty")
+_ROW_KINDS = ("csv", "tsv", "workbook")
+_AMBIGUOUS_SUFFIXES = (".db", ".db3")  # SQLite, DuckDB or another format
+_MAX_SHORT_BYTES, _START_BYTES = 1 << 20, 4096
+_MIN_GROUP_SHARE = 0.25  # the part of the rows below a name if groups are named once
+_NAMELESS_KINDS = ("money", "percent", "quantity", "duration", "unclear", "empty")
 
 
 class Reading(NamedTuple):
@@ -77,7 +77,7 @@ def holds_tables(path: Path) -> bool:
     """Return whether the suffix, or the content for an ambiguous suffix, shows that a file holds tables."""
     if not path.name.lower().removesuffix(".gz").endswith(KINDS):
         return False
-    if path.suffix.lower() not in _AMBIGUOUS:
+    if path.suffix.lower() not in _AMBIGUOUS_SUFFIXES:
         return True
     try:
         with path.open("rb") as file:
@@ -128,7 +128,7 @@ def read_tables(source: Path | bytes, name: str, how: Reading = ALL) -> Iterator
         raise origin.error(f"is {NAMES[kind]}, not a table", hint=hint)
     if not data.strip():
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
-    if how.header and kind not in (*_OF_ROWS, ""):
+    if how.header and kind not in (*_ROW_KINDS, ""):
         raise origin.error("has no header rows to choose", hint="Only CSV and Excel files do.")
     match kind:
         case "workbook":
@@ -167,19 +167,19 @@ def choose_table(
         source = Path(source) if isinstance(source, str) else source
         name = name or _name_of(source)
         findings = tables_in(source, name, Reading(sheet, True, header, keep_totals))
-    found = list(findings)
-    tables = [each for each in found if isinstance(each, Found | Unread)]
-    left_out = [each for each in found if isinstance(each, LeftOut)]
+    contents = list(findings)
+    tables = [each for each in contents if isinstance(each, Found | Unread)]
+    left_out = [each for each in contents if isinstance(each, LeftOut)]
     names = told_apart([each.label or f"table {number}" for number, each in enumerate(tables, 1)])
-    for number, (own, each) in enumerate(zip(names, tables, strict=True), 1):
-        is_meant = sheet is None or sheet.casefold() in (own.casefold(), str(number))
+    for number, (label, each) in enumerate(zip(names, tables, strict=True), 1):
+        is_meant = sheet is None or sheet.casefold() in (label.casefold(), str(number))
         if is_meant and isinstance(each, Found):
-            notes = [note for note in found if isinstance(note, Note)]
-            told = [f"{note.where.replace(name, PurePath(name).name)} {note.what}" for note in notes]
-            table = replace(each.table, told=(*told, *each.table.told))
-            others = [other for other in names if other != own]
+            notes = [note for note in contents if isinstance(note, Note)]
+            decisions = [f"{note.where.replace(name, PurePath(name).name)} {note.what}" for note in notes]
+            table = replace(each.table, told=(*decisions, *each.table.told))
+            others = [other for other in names if other != label]
             warnings = [f"{fault.where}: {fault.why}" for fault in left_out if fault.is_fault]
-            return replace(each, table=table, name=own, others=others, warnings=warnings)
+            return replace(each, table=table, name=label, others=others, warnings=warnings)
     hint = f"There are: {', '.join(map(shown, names[:20]))}." if names else ""
     for fault in left_out:
         if fault.is_fault if sheet is None else shown(sheet) in fault.where:
@@ -210,9 +210,9 @@ def read_table(
     CHAMELEON_MAX_TABLE_MB (64) are refused before reading; errors call the file `name`. Raises
     `InputError` for any problem with the file, `MissingPackage` if its reader is not installed.
     """
-    named = None if sheet is None else str(sheet)  # a number counts from 1, as in "Sheet 2"
-    how: dict[str, Any] = {"sheet": named, "header": str(header), "keep_totals": keep_totals}
-    table = choose_table(source, name=name, **how).table
+    sheet_name = None if sheet is None else str(sheet)  # a number counts from 1, as in "Sheet 2"
+    options: dict[str, Any] = {"sheet": sheet_name, "header": str(header), "keep_totals": keep_totals}
+    table = choose_table(source, name=name, **options).table
     return table.with_caption(caption) if caption else table
 
 
@@ -234,7 +234,7 @@ def _is_short_text(source: Path | bytes, name: str) -> bool:
         return True
     kind = _kind_of(start, name)
     is_page = kind == "" and b"<" in start
-    return size <= _SHORT_BYTES and kind in ("", "csv", "tsv", *_OF_TEXTS) and not is_page
+    return size <= _MAX_SHORT_BYTES and kind in ("", "csv", "tsv", *_TEXT_KINDS) and not is_page
 
 
 def _kind_of(data: bytes, name: str) -> str:
@@ -258,8 +258,8 @@ def _tables_of_text(data: bytes, origin: Origin, kind: str, header: str) -> Iter
         from chameleon.table.html_tables import page_tables
 
         yield from page_tables(data, origin)
-    elif kind in _OF_TEXTS:
-        yield from _OF_TEXTS[kind](text, origin)
+    elif kind in _TEXT_KINDS:
+        yield from _TEXT_KINDS[kind](text, origin)
     else:
         yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "", header)
 
@@ -273,13 +273,13 @@ def _with_groups(table: Table) -> Table:
     columns, leading, blank = table.columns, 0, set(range(len(table.rows)))
     for column in columns[:-1]:
         places = {place for place, cell in enumerate(column.cells) if not cell}
-        if not places or 0 in places or not places <= blank or column.meaning.kind in _NO_NAMES:
+        if not places or 0 in places or not places <= blank or column.meaning.kind in _NAMELESS_KINDS:
             break
         leading, blank = leading + 1, places
     below = [row[leading:] for row in table.rows if not row[0]]
-    told = [cell for cell in columns[0].cells if cell]  # repeated names are not groups
-    are_groups = leading and all(map(all, below)) and len(set(told)) >= max(2, len(told))
-    if not are_groups or len(below) < max(2, _OFTEN * len(table.rows)):
+    labels = [cell for cell in columns[0].cells if cell]  # repeated names are not groups
+    are_groups = leading and all(map(all, below)) and len(set(labels)) >= max(2, len(labels))
+    if not are_groups or len(below) < max(2, _MIN_GROUP_SHARE * len(table.rows)):
         return table
     is_open = columns[0].meaning.is_number or all(each.meaning.is_number for each in columns[leading:])
     if is_open:

@@ -19,14 +19,14 @@ from chameleon.errors import InputError
 from chameleon.text import clean_cell
 
 LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
-_PART = 1 << 20  # bytes
+_PART_BYTES = 1 << 20  # bytes
 MAX_CELLS = 5_000_000
 """The limit on rows times columns of a table."""
 MAX_COLUMNS = 10_000
 MAX_CELL = 131_072
 """The limit on characters of a cell, the same as in Python's CSV reader: more are a file, not a value."""
 
-_BEGINNINGS = {
+_MAGIC_BYTES = {
     b"SQLite format 3\x00": "sqlite",
     b"PAR1\x15": "parquet",
     b"\xd0\xcf\x11\xe0": "ole",
@@ -38,7 +38,7 @@ _BEGINNINGS = {
 }
 _PICTURE = re.compile(rb"\x89PNG\r|\xff\xd8\xff|II[*+]\0|MM\0[*+]|RIFF.{4}WEBP|BM.{4}\0{4}", re.DOTALL)
 _PDF = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,1000}%PDF-")
-_IN_ZIP = {
+_ZIP_MARKS = {
     b"application/epub+zip": "epub",
     b"application/vnd.oasis.opendocument.text": "odt",
     b"application/vnd.oasis.opendocument.presentation": "odp",
@@ -106,7 +106,7 @@ def read_within(file: BinaryIO | gzip.GzipFile, name: str, what: str = "has more
     """Return the bytes of a file or stream. Raises `InputError` over the limit."""
     limit, data = limit_in_bytes(), bytearray()
     # A pipe has no size, and a file may grow after checking. Memory is allocated for all bytes requested.
-    while part := file.read(min(limit - len(data) + 1, _PART)):
+    while part := file.read(min(limit - len(data) + 1, _PART_BYTES)):
         data += part
         if len(data) > limit:
             raise too_large(what, limit, name)
@@ -142,7 +142,7 @@ def kind_of_bytes(data: bytes) -> str:
     A zip archive has the kind of its first member with a kind, else "zip": a document may contain others.
     """
     if data.startswith(b"PK\x03\x04"):
-        marks = {place: kind for mark, kind in _IN_ZIP.items() if (place := data.find(mark)) >= 0}
+        marks = {place: kind for mark, kind in _ZIP_MARKS.items() if (place := data.find(mark)) >= 0}
         return marks[min(marks)] if marks else "zip"
     if data[8:12] == b"DUCK":
         return "duckdb"
@@ -150,7 +150,7 @@ def kind_of_bytes(data: bytes) -> str:
         return "pdf"
     if _PICTURE.match(data):
         return "picture"
-    return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), "")
+    return next((kind for beginning, kind in _MAGIC_BYTES.items() if data.startswith(beginning)), "")
 
 
 def unpack_gzip(data: bytes, origin: Origin) -> bytes:

@@ -20,7 +20,7 @@ from chameleon.table.text_files import delimited_records
 from chameleon.text import clean_cell
 
 _ORIGIN = Origin("the reply")
-_FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*\n(.*?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*\n(.*?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
 _LABEL = re.compile(r"^\s*(?:/\*\s*)?(?:col|row\s+\d+)\s*:\s?", re.IGNORECASE)
 _IGNORED = str.maketrans(dict.fromkeys("\"'`´‘’‚‛“”„‟«»‹›|*", ""))
 _NOTE = re.compile(rf"{ELLIPSIS} \d[\d,]* (?:more rows? not shown|cells? cut to)")
@@ -36,15 +36,15 @@ def parse_table(text: str, like: Table | None = None) -> Table:
     width.
     """
     fault: InputError | None = None
-    known = {normal(name) for name in like.header if name} if like else set[str]()
-    for block in [*reversed(_FENCED.findall(text)), text]:
-        found = [*_in_json(block), *_with_bars(block)]
-        if not found:  # prose has commas: outside a fence, require a known column or a tab
+    names = {normal(name) for name in like.header if name} if like else set[str]()
+    for block in [*reversed(_FENCE.findall(text)), text]:
+        candidates = [*_in_json(block), *_with_bars(block)]
+        if not candidates:  # prose has commas: outside a fence, require a known column or a tab
             is_clear = block is not text or "\t" in text
-            found = [each for each in _delimited(block) if is_clear or known & {*map(normal, each[0])}]
-        for lines in found:
+            candidates = [each for each in _delimited(block) if is_clear or names & {*map(normal, each[0])}]
+        for lines in candidates:
             try:
-                return _fitted(lines, like)
+                return _to_table(lines, like)
             except InputError as error:
                 fault = fault or error
     raise fault or _ORIGIN.error("has no table", hint="Ask for lines of cells separated by bars.")
@@ -87,7 +87,7 @@ def _delimited(text: str) -> Iterator[list[list[str]]]:
             yield [list(cells) for _, cells in records]
 
 
-def _fitted(lines: list[list[str]], like: Table | None) -> Table:
+def _to_table(lines: list[list[str]], like: Table | None) -> Table:
     """Return the table, with the names in `like`. Raises `InputError` if rows differ in width."""
     header, *rows = cells = [[clean_cell(cell) for cell in line] for line in lines]
     if like is not None and not isinstance(lines, _Ruled) and _lacks_header(header, like):
@@ -136,17 +136,17 @@ def positions(wanted: Sequence[Row], present: Sequence[Row]) -> list[int] | None
 
     Rows match exactly, or else after `normal`.
     """
-    found: dict[int, int] = {}
+    matches: dict[int, int] = {}
     keys: tuple[Callable[[Row], Row], ...] = (lambda row: row, lambda row: tuple(map(normal, row)))
     for key in keys:
-        if len(found) == len(wanted):
+        if len(matches) == len(wanted):
             break
-        taken = set(found.values())
+        used = set(matches.values())
         free: defaultdict[Row, deque[int]] = defaultdict(deque)
         for position, row in enumerate(present):
-            if position not in taken:
+            if position not in used:
                 free[key(row)].append(position)
         for index, row in enumerate(wanted):
-            if index not in found and free[key(row)]:
-                found[index] = free[key(row)].popleft()
-    return [found[index] for index in range(len(wanted))] if len(found) == len(wanted) else None
+            if index not in matches and free[key(row)]:
+                matches[index] = free[key(row)].popleft()
+    return [matches[index] for index in range(len(wanted))] if len(matches) == len(wanted) else None

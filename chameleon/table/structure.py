@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from chameleon.table.amounts import UNITS, read_amount
 
-_MOST_HEADS, _SAMPLE = 3, 20
+_MAX_HEADER_ROWS, _SAMPLE_ROWS = 3, 20
 _UNIT_NAMES = frozenset(("unit", "units", "einheit", "unité", "unidad", "unità", "eenheid"))
 YEAR = re.compile(r"(?:19|20)\d\d")
 _IN_BRACKETS = re.compile(r"\((?!\d)[^()]{1,12}\)|\[(?!\d)[^\[\]]{1,12}\]")
@@ -19,8 +19,8 @@ def header_rows(rows: Sequence[Sequence[str]]) -> int:
     A name is wider if it is repeated to its right, as in filled merged cells, or followed by blanks.
     """
     above = 1
-    while above < min(_MOST_HEADS, len(rows) - 1):
-        head, row, body = rows[above - 1], rows[above], rows[above + 1 : above + 1 + _SAMPLE]
+    while above < min(_MAX_HEADER_ROWS, len(rows) - 1):
+        head, row, body = rows[above - 1], rows[above], rows[above + 1 : above + 1 + _SAMPLE_ROWS]
         if not (_is_of_units(row, body) or _is_below(head, row, body)):
             break
         above += 1

@@ -22,8 +22,8 @@ from chameleon.values import held_as
 
 Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
-_SHOWN_ROWS, _SHOWN_CELL = 20, 200
-_MOST_TOLD, _LONGEST_TOLD = 4, 80  # rows set apart to list, and characters of each
+_HTML_ROWS, _HTML_CHARS = 20, 200
+_MAX_NOTES, _MAX_NOTE_CHARS = 4, 80  # rows set apart to list, and characters of each
 
 
 class Apart(NamedTuple):
@@ -35,9 +35,9 @@ class Apart(NamedTuple):
 
     @property
     def note(self) -> str:
-        beside = zip(self.row, ("", *self.row), strict=False)  # a text may span several cells
-        cells = [cell for cell, left in beside if cell and (cell != left or cell[-1:].isdigit())]
-        text = one_line(" | ".join(cells), _LONGEST_TOLD)
+        pairs = zip(self.row, ("", *self.row), strict=False)  # a text may span several cells
+        cells = [cell for cell, left in pairs if cell and (cell != left or cell[-1:].isdigit())]
+        text = one_line(" | ".join(cells), _MAX_NOTE_CHARS)
         return f"the row {text!r} {self.why} and is left out"
 
 
@@ -54,18 +54,18 @@ class Column:
         return f"<Column {self.name!r}: {len(self.cells):,} cells>"
 
     @cached_property
-    def _alone(self) -> Meaning:
+    def _own_meaning(self) -> Meaning:
         """The meaning according to its own cells."""
         hint = self.table.hint(self.index)
         return meaning_of(self.name, self.cells, "" if hint == APART else hint)
 
     @cached_property
     def meaning(self) -> Meaning:
-        hint, found = self.table.hint(self.index), self._alone
-        beside = self._units_beside() if found.kind == "number" and not found.unit else None
-        if beside is not None:
-            return with_units(found, self.name, self.cells, beside.cells)
-        return meaning_of(self.name, self.cells, hint) if hint == APART else found
+        hint, meaning = self.table.hint(self.index), self._own_meaning
+        unit_column = self._unit_column() if meaning.kind == "number" and not meaning.unit else None
+        if unit_column is not None:
+            return with_units(meaning, self.name, self.cells, unit_column.cells)
+        return meaning_of(self.name, self.cells, hint) if hint == APART else meaning
 
     @property
     def notes(self) -> list[str]:
@@ -73,7 +73,7 @@ class Column:
         name = self.name.strip() or f"column {self.index + 1}"
         return [f"{name}: {note}" for note in (*self.meaning.notes, self.meaning.why) if note]
 
-    def _units_beside(self) -> Column | None:
+    def _unit_column(self) -> Column | None:
         """Return the column with the units of its figures: kg and g, USD and EUR.
 
         This is the next column, or one further right without other figures between; for amounts of money
@@ -83,7 +83,7 @@ class Column:
         for column in columns[self.index + 1 :]:
             if names_units(column.name, column.cells):
                 return column
-            if column._alone.is_number and not (is_money and ColumnName(column.name).has("money")):
+            if column._own_meaning.is_number and not (is_money and ColumnName(column.name).has("money")):
                 return None
         left = columns[self.index - 1] if is_money and self.index else None
         return left if left and names_units(left.name, left.cells) else None
@@ -91,15 +91,15 @@ class Column:
 
 def told_apart(names: Sequence[str]) -> list[str]:
     """Number repeated column names, the second "Total" as "Total (2)"; blank ones stay blank."""
-    used, found = dict[str, int](), list[str]()
+    used, unique = dict[str, int](), list[str]()
     for name in names:
-        own = name
-        while name and own in used:
+        candidate = name
+        while name and candidate in used:
             used[name] += 1
-            own = f"{name} ({used[name]})"
-        used[own] = 1
-        found.append(own)
-    return found
+            candidate = f"{name} ({used[name]})"
+        used[candidate] = 1
+        unique.append(candidate)
+    return unique
 
 
 _MAX_REPR_CHARS = 200
@@ -214,9 +214,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""
-        lines = [
-            [f"<td>{escape(cell[:_SHOWN_CELL])}</td>" for cell in row] for row in self.rows[:_SHOWN_ROWS]
-        ]
+        lines = [[f"<td>{escape(cell[:_HTML_CHARS])}</td>" for cell in row] for row in self.rows[:_HTML_ROWS]]
         head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
         body = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
         note = f"<p>{len(self.rows):,} rows × {len(self.header)} columns</p>"
@@ -250,9 +248,9 @@ class Table:
     def structure(self) -> list[str]:
         """The decisions of its reader: which rows are its header, which are left out."""
         apart = self.apart or ()
-        more = len(apart) - _MOST_TOLD
-        left = [f"{more} more {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
-        return [*(each.note for each in apart[:_MOST_TOLD]), *left, *self.told]
+        more = len(apart) - _MAX_NOTES
+        summary = [f"{more} more {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
+        return [*(each.note for each in apart[:_MAX_NOTES]), *summary, *self.told]
 
     @cached_property
     def whole(self) -> Table:
@@ -264,9 +262,9 @@ class Table:
 
     def without(self, places: Mapping[int, str]) -> Table:
         """Return the table with the rows at these places set apart, each with the reason."""
-        kept = tuple(row for place, row in enumerate(self.rows) if place not in places)
+        rows = tuple(row for place, row in enumerate(self.rows) if place not in places)
         apart = tuple(Apart(place, self.rows[place], why) for place, why in sorted(places.items()))
-        return replace(self, rows=kept, apart=apart)
+        return replace(self, rows=rows, apart=apart)
 
     @property
     def cells(self) -> int:
@@ -288,12 +286,12 @@ class Table:
 
     def take_columns(self, indexes: Iterable[int]) -> Table:
         """Return the columns at these positions, in this order. Raises `InputError` if empty."""
-        chosen = tuple(indexes)
-        if not chosen:
+        positions = tuple(indexes)
+        if not positions:
             raise InputError(_NO_COLUMN)
-        cells = [map(itemgetter(index), self.rows) for index in chosen]
-        header = tuple([self.header[index] for index in chosen])
-        return self._like(header, tuple(zip(*cells, strict=True)), chosen)
+        cells = [map(itemgetter(index), self.rows) for index in positions]
+        header = tuple([self.header[index] for index in positions])
+        return self._like(header, tuple(zip(*cells, strict=True)), positions)
 
     def with_column(self, name: str, cells: Iterable[str]) -> Table:
         """Add a column on the right. Raises `InputError` unless each row gets one text."""
@@ -306,19 +304,19 @@ class Table:
 
     def with_caption(self, caption: str) -> Table:
         """Return the table with another caption."""
-        made = self._like(self.header, self.rows)
-        made.__dict__.update(caption=caption, apart=self.apart, told=self.told)
-        return made
+        table = self._like(self.header, self.rows)
+        table.__dict__.update(caption=caption, apart=self.apart, told=self.told)
+        return table
 
     def contains(self, part: Table) -> bool:
         """Return whether `part` is a sub-table: some of these rows (each at most as often) and columns."""
-        left: list[str | None] = list(self.header)
+        unmatched: list[str | None] = list(self.header)
         indexes = []
         for name in part.header:
-            if name not in left:
+            if name not in unmatched:
                 return False
-            indexes.append(left.index(name))
-            left[indexes[-1]] = None
+            indexes.append(unmatched.index(name))
+            unmatched[indexes[-1]] = None
         mine = Counter(tuple(row[index] for index in indexes) for row in self.rows)
         return not Counter(part.rows) - mine
 
@@ -328,10 +326,10 @@ class Table:
         `places` are the positions of its columns in this table, negative for a new one, by default the same.
         Columns keep their format.
         """
-        made, whole = object.__new__(Table), (self, tuple(places or range(len(header))))
+        table, source = object.__new__(Table), (self, tuple(places or range(len(header))))
         fields: dict[str, Any] = {"header": header, "rows": rows, "caption": self.caption, "hints": ()}
-        made.__dict__.update(fields, told=(), apart=None if self.apart is None else (), _whole=whole)
-        return made
+        table.__dict__.update(fields, told=(), apart=None if self.apart is None else (), _whole=source)
+        return table
 
     _whole: ClassVar[tuple[Table, tuple[int, ...]] | None] = None
 
@@ -340,15 +338,15 @@ class Table:
         data = {"header": list(self.header), "rows": rows, "caption": self.caption}
         hints = list(map(self.hint, range(len(self.header)))) if self.hints or self._whole else []
         apart = {} if self.apart is None else {"apart": [[n, list(row), why] for n, row, why in self.apart]}
-        told = {"told": list(self.told)} if self.told else {}
-        return data | ({"hints": hints} if any(hints) else {}) | apart | told
+        decisions = {"told": list(self.told)} if self.told else {}
+        return data | ({"hints": hints} if any(hints) else {}) | apart | decisions
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:
-        given = data.get("apart")
-        apart = None if given is None else [Apart(place, tuple(row), why) for place, row, why in given]
-        how = {"hints": data.get("hints", ()), "told": data.get("told", ())}
-        return cls(data["header"], data["rows"], data.get("caption", ""), apart=apart, **how)
+        items = data.get("apart")
+        apart = None if items is None else [Apart(place, tuple(row), why) for place, row, why in items]
+        fields = {"hints": data.get("hints", ()), "told": data.get("told", ())}
+        return cls(data["header"], data["rows"], data.get("caption", ""), apart=apart, **fields)
 
     def to_program_input(self) -> dict[str, Any]:
         """Return the `table` of a sandboxed program, and which columns are dates in its `df`."""
@@ -368,8 +366,8 @@ def _is_frame(value: Any) -> bool:
     return hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # pandas or polars
 
 
-def _is_row(given: Any) -> bool:
-    return isinstance(given, Iterable) and not isinstance(given, str | bytes)
+def _is_row(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
 
 
 def _text(cell: Any) -> str:

@@ -25,16 +25,16 @@ from chameleon.text import clean_cell
 from chameleon.web.markup import BYTE_ORDER_MARKS
 
 _NO_LETTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffd]")
-_HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
+_HIGH_BYTE, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
 _ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
 _SAMPLE_BYTES, _SAMPLE_CHARS, _SAMPLE_LINES = 100_000, 65_536, 50
 
-_UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
-_END = "\x1e"
-_MAX_SHARED = 100_000
+_UNUSUAL_CHARS = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_END_MARK = "\x1e"
+_MAX_SHARED_CELLS = 100_000
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
-_MAX_TITLES, _ROWS = 10, re.compile(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", re.ASCII)
+_MAX_TITLES, _ROW_RANGE = 10, re.compile(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", re.ASCII)
 
 _MAX_MARKDOWN_CHARS = 2_000_000  # takes about 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
@@ -54,7 +54,7 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         with placed(origin.name):
-            guessed = _guessed(data[:_SAMPLE_BYTES]) if encoding == "utf-8" else ""
+            guessed = _guess_encoding(data[:_SAMPLE_BYTES]) if encoding == "utf-8" else ""
         text = data.decode(guessed or "utf-8", "replace")
         if not guessed or (guessed == "cp1252" and _NO_LETTERS.search(text)):
             line = data.count(b"\n", 0, error.start) + 1
@@ -67,10 +67,10 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     return text, "Windows-1252" if guessed == "cp1252" else guessed
 
 
-def _guessed(sample: bytes) -> str:
+def _guess_encoding(sample: bytes) -> str:
     """Return the encoding of bytes that are not UTF-8; "" if none fits."""
-    high = len(_HIGH.findall(sample))
-    if len(_HIGH.findall(sample.decode("utf-8", "ignore").encode())) * 2 > high:
+    high = len(_HIGH_BYTE.findall(sample))
+    if len(_HIGH_BYTE.findall(sample.decode("utf-8", "ignore").encode())) * 2 > high:
         return ""  # most letters are UTF-8: the file is damaged, and others would be misread
     if high < len(_LETTERS.findall(sample)):
         return "cp1252"
@@ -138,19 +138,19 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     for before, token in pairwise(tokens):
         if token.type == "inline" and before.type == "heading_open":
-            heading = _plain(token)
+            heading = _plain_text(token)
         elif token.type == "table_open":
             rows = []
         elif token.type == "tr_open":
             rows.append((token.map[0] + 1 if token.map else 0, []))
         elif token.type == "inline" and before.type in ("th_open", "td_open"):
-            rows[-1][1].append(_plain(token))
+            rows[-1][1].append(_plain_text(token))
         elif token.type == "table_close":
             place = {"heading": heading} if heading else {}
             yield table_of(rows, origin, place, heading)
 
 
-def _plain(token: Any) -> str:
+def _plain_text(token: Any) -> str:
     """Return the text of a Markdown line without markup."""
     breaks = ("softbreak", "hardbreak", "html_inline")
     return clean_cell("".join(" " if each.type in breaks else each.content for each in token.children))
@@ -163,25 +163,25 @@ def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool
     for a quote that is never closed, cells over `csv`'s limit and, if `strict`, text after a closing quote.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
-    whole = f"{text}\n{_END}"  # if a quote is still open, this line is part of a cell
-    lines = io.StringIO(whole)
+    source = f"{text}\n{_END_MARK}"  # if a quote is still open, this line is part of a cell
+    lines = io.StringIO(source)
     tabs_are_data = "\t" in text and (delimiter != "\t" or '"' in text)
     # Nearly all files are plain; one C call per cell then halves the time for large ones.
-    tidy = clean_cell if tabs_are_data or _UNUSUAL.search(text) else str.strip
+    tidy = clean_cell if tabs_are_data or _UNUSUAL_CHARS.search(text) else str.strip
     # Sharing repeated cells saves a third of a large table's memory, but not all can be kept.
     shared: dict[str, str] = {}
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
     start = 1
     try:
         for cells in reader:
-            if lines.tell() == len(whole):
-                if cells != [_END]:
+            if lines.tell() == len(source):
+                if cells != [_END_MARK]:
                     hint = 'Close it, or write "" for a quote in a cell.'
                     raise origin.error("a quote is opened here and never closed", at=start, hint=hint)
                 return
             tidied = list(map(clean_cell if reader.line_num > start else tidy, cells))
             yield start, tuple(map(shared.setdefault, tidied, tidied))
-            if len(shared) > _MAX_SHARED:
+            if len(shared) > _MAX_SHARED_CELLS:
                 shared.clear()
             start = reader.line_num + 1
     except csv.Error as error:
@@ -236,11 +236,11 @@ def tables_of(
     how["heads"] = None if lines is None else len(lines)
     try:
         filled = list(bounded(records, origin))
-        found = sections(filled) if lines is None else [_below(filled, lines, origin)]
+        tables = sections(filled) if lines is None else [_table_below(filled, lines, origin)]
     except InputError as error:
         yield LeftOut.of(error)
         return
-    for each in found:
+    for each in tables:
         how["told"] = [*told, *told_beside(each.titles, each.notes)]
         yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), **how)
 
@@ -252,15 +252,15 @@ def _header_lines(text: str) -> range | None:
     """
     if not text:
         return None
-    found = _ROWS.fullmatch(text.strip())
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    match = _ROW_RANGE.fullmatch(text.strip())
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
     if last < first or (first == 0 < last):
         hint = 'Write the numbers of the rows, such as "1-2" or "4", or "0" for none.'
         raise InputError(f"{shown(text)} does not name header rows", hint=hint)
     return range(first, last + 1) if first else range(0)
 
 
-def _below(records: Sequence[Record], lines: range, origin: Origin) -> RawTable:
+def _table_below(records: Sequence[Record], lines: range, origin: Origin) -> RawTable:
     """Return the table below the header in these lines; the text above it is the title."""
     first = lines.start if lines else 0
     if sum(number in lines for number, _ in records) < len(lines):
@@ -289,47 +289,47 @@ def sections(records: Iterable[Record]) -> list[RawTable]:
     If no line has two filled cells, all lines are one table of one column.
     """
     blocks = [list(group) for filled, group in groupby(records, lambda record: any(record[1])) if filled]
-    if not any(_filled(cells) > 1 for block in blocks for _, cells in block):
+    if not any(_filled_count(cells) > 1 for block in blocks for _, cells in block):
         merged = [record for block in blocks for record in block]
         return [RawTable([], merged)] if merged else []
-    found: list[RawTable] = []
+    tables: list[RawTable] = []
     titles: list[str] = []
     for block, following in zip(blocks, [*blocks[1:], []], strict=True):
         above = _titles_in(block)
         # Name-and-value lines above a wider table, such as the date of an export.
-        is_narrow = len(block) <= _MAX_TITLES and all(_filled(cells) <= 2 for _, cells in block)
+        is_narrow = len(block) <= _MAX_TITLES and all(_filled_count(cells) <= 2 for _, cells in block)
         head = following[_titles_in(following) % len(following)][1] if following else []
-        if not found and is_narrow and _filled(head) >= 3:
+        if not tables and is_narrow and _filled_count(head) >= 3:
             titles += _lines(block)
         elif above == len(block):  # only such lines: notes to the table above, or titles of the one below
-            if found and not following:
-                found[-1].notes += titles
+            if tables and not following:
+                tables[-1].notes += titles
                 titles = []
             for line in _lines(block):
-                (found[-1].notes if found and (not following or _NOTE.match(line)) else titles).append(line)
-        elif found and not ((titles or above) and all(map(is_no_value, block[above][1]))):
-            found[-1].records += [*((0, [title]) for title in titles), *block]
+                (tables[-1].notes if tables and (not following or _NOTE.match(line)) else titles).append(line)
+        elif tables and not ((titles or above) and all(map(is_no_value, block[above][1]))):
+            tables[-1].records += [*((0, [title]) for title in titles), *block]
             titles = []
         else:
-            found.append(RawTable([*titles, *_lines(block[:above])], block[above:]))
+            tables.append(RawTable([*titles, *_lines(block[:above])], block[above:]))
             titles = []
-    for section in found:
+    for section in tables:
         width = max(len(cells) for _, cells in section.records)
         while width > 1 and len(section.records) > 2 and len(section.records[-1][1]) == 1:
             section.notes[:0] = _lines([section.records.pop()])
-    return found
+    return tables
 
 
 def _titles_in(block: Sequence[Record]) -> int:
     """Count the lines at the start with one filled cell; 0 if they may name a column."""
-    above = len(list(takewhile(lambda record: _filled(record[1]) == 1, block)))
+    above = len(list(takewhile(lambda record: _filled_count(record[1]) == 1, block)))
     if 0 < above < len(block) and len(block[above][1]) == 2:
         names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1
         return 0 if names_a_column else above
     return above
 
 
-def _filled(cells: Sequence[str]) -> int:
+def _filled_count(cells: Sequence[str]) -> int:
     return sum(map(bool, cells))
 
 

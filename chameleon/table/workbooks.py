@@ -32,7 +32,7 @@ _HIDDEN_COLUMNS = re.compile(
 )
 _FORMULA = rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f>'
 _UNSAVED, _ZERO = re.compile(_FORMULA + rb"(?:<v\s*/>|<v></v>)?</c>"), re.compile(_FORMULA + rb"<v>0</v>")
-_STYLED = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\br="([A-Z]{1,3})(\d{1,7})")[^>]*?\bs="(\d{1,6})"')
+_STYLED_CELL = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\br="([A-Z]{1,3})(\d{1,7})")[^>]*?\bs="(\d{1,6})"')
 _FORMAT = re.compile(
     rb'<(?:\w+:)?numFmt\b(?=[^>]*\bnumFmtId="(\d{1,6})")(?=[^>]*\bformatCode="([^"]{0,300})")'
 )
@@ -63,8 +63,8 @@ def workbook_tables(
                     continue
                 is_hidden = about.visible != SheetVisibleEnum.Visible and not is_named
                 if is_hidden:
-                    how = "very hidden" if about.visible == SheetVisibleEnum.VeryHidden else "hidden"
-                    yield Note(where.name, f"is {how}, and not read unless it is named")
+                    state = "very hidden" if about.visible == SheetVisibleEnum.VeryHidden else "hidden"
+                    yield Note(where.name, f"is {state}, and not read unless it is named")
                 if is_hidden or not wanted(about.name):
                     yield Unread(about.name)
                     continue
@@ -79,10 +79,10 @@ def workbook_tables(
                 if not sheet.start:
                     yield LeftOut(where.name, "is empty", is_fault=False)
                     continue
-                rows = _texts(sheet, xml, source.formats if source else {})
-                told = [*_hidden(xml), *_fill_merged(rows, sheet)]
+                rows = _cell_texts(sheet, xml, source.formats if source else {})
+                decisions = [*_hidden_notes(xml), *_fill_merged(rows, sheet)]
                 records, place = enumerate(rows, sheet.start[0] + 1), {"sheet": about.name}
-                yield from tables_of(records, where, place, header=header, told=told, pad=True)
+                yield from tables_of(records, where, place, header=header, told=decisions, pad=True)
     except (CalamineError, zipfile.BadZipFile, KeyError, OSError, EOFError, zlib.error) as error:
         hint = "Open it in a spreadsheet program and save it again, without a password."
         what = f"cannot be read as a spreadsheet ({shown(str(error), 100)})"
@@ -95,7 +95,7 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
     The only text in a row is a title and is not copied. Neither is a figure, which would count more
     than once, unless it is a year, or names the rows in the first column.
     """
-    (top, left), filled, kept = sheet.start, list[str](), list[str]()
+    (top, left), filled, figures = sheet.start, list[str](), list[str]()
     for (first, begin), (last, end) in sorted(sheet.merged_cell_ranges or ()):
         if first < top or begin < left or first - top >= len(rows):
             continue
@@ -106,13 +106,13 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
             continue
         is_name = begin == left and width == 1
         if first > top and not is_name and read_amount(text) and not YEAR.fullmatch(text):
-            kept.append(text)
+            figures.append(text)
             continue
         filled.append(text)
         for row in within:
             row[columns] = [text] * width
-    told = [("merged cells are filled", filled), ("a figure of merged cells counts once", kept)]
-    return [f"{what}: {in_short([*dict.fromkeys(of)])}" for what, of in told if of]
+    notes = [("merged cells are filled", filled), ("a figure of merged cells counts once", figures)]
+    return [f"{what}: {in_short([*dict.fromkeys(texts)])}" for what, texts in notes if texts]
 
 
 class _Source:
@@ -148,19 +148,19 @@ class _Source:
         return source
 
 
-def _hidden(source: bytes) -> list[str]:
+def _hidden_notes(source: bytes) -> list[str]:
     """Report which rows and columns of a sheet are hidden."""
     columns = sum(int(end) - int(begin) + 1 for begin, end in _HIDDEN_COLUMNS.findall(source))
-    found = ((len(_HIDDEN_ROW.findall(source)), "row"), (min(columns, MAX_COLUMNS), "column"))
-    hidden = [counted(count, what) for count, what in found if count]
+    counts = ((len(_HIDDEN_ROW.findall(source)), "row"), (min(columns, MAX_COLUMNS), "column"))
+    hidden = [counted(count, what) for count, what in counts if count]
     return [f"{' and '.join(hidden)} hidden in the workbook, and read all the same"] if hidden else []
 
 
-def _texts(sheet: Any, source: bytes, formats: Mapping[bytes, _Format]) -> list[list[str]]:
+def _cell_texts(sheet: Any, source: bytes, formats: Mapping[bytes, _Format]) -> list[list[str]]:
     """Return the cells of a sheet as texts, formatted by their number formats."""
     values, (top, left) = sheet.to_python(), sheet.start
     rows = [list(map(cell_text, row)) for row in values]
-    for letters, number, style in _STYLED.findall(source) if formats else ():
+    for letters, number, style in _STYLED_CELL.findall(source) if formats else ():
         row, column = int(number) - 1 - top, _number_of(letters) - 1 - left
         is_here = 0 <= row < len(rows) and 0 <= column < len(rows[row])
         value = values[row][column] if is_here and style in formats else None
@@ -173,14 +173,14 @@ def _formats(styles: bytes) -> dict[bytes, _Format]:
     """Return the formatter of each style that shows percentages or leading zeros."""
     codes = dict(_FORMAT.findall(styles)) | {b"9": b"0%", b"10": b"0.00%"}
     cells = _CELL_STYLES.search(styles)
-    found: dict[bytes, _Format] = {}
+    formats: dict[bytes, _Format] = {}
     for number, id in enumerate(_STYLE.findall(cells[0]) if cells else ()):
         code = _LITERAL.sub(b"", codes.get(id, b"")).decode("utf-8", "replace")
         if "%" in code:
-            found[b"%d" % number] = _percent
+            formats[b"%d" % number] = _percent
         elif _ZEROS.fullmatch(code):
-            found[b"%d" % number] = partial(_with_zeros, code)
-    return found
+            formats[b"%d" % number] = partial(_with_zeros, code)
+    return formats
 
 
 def _percent(value: float) -> str:

@@ -18,8 +18,8 @@ MAX_URL_CHARS = 8_000
 
 _METADATA_NAMES = ("metadata.google.internal", "metadata.goog", "instance-data.ec2.internal")
 _METADATA, _PRIVATE, _SPECIAL = (
-    [ipaddress.ip_network(network) for network in listed.split()]
-    for listed in (
+    [ipaddress.ip_network(network) for network in text.split()]
+    for text in (
         # Servers that return a cloud machine's credentials, besides the link-local one; never requested.
         "fd00:ec2::254 100.100.100.200 168.63.129.16",
         # Private machines and networks: reachable if allowed (for example a local SearXNG).
@@ -30,11 +30,11 @@ _METADATA, _PRIVATE, _SPECIAL = (
     )
 )
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_ALLOWED = re.compile(
+_ALLOWED_HOST = re.compile(
     r"\*|(?:https?://)?(?P<host>(?:\[[\da-f:.]+\]|[^\s:/@*\[\]]+)(?::\d{1,5})?)/?|[\da-f:.]*:[\da-f:.]*",
     re.IGNORECASE,
 )
-_UNFIT = re.compile(r"[\x00-\x20\x7f-\x9f\\\u2028\u2029]")
+_UNFIT_CHARS = re.compile(r"[\x00-\x20\x7f-\x9f\\\u2028\u2029]")
 
 
 class Target(NamedTuple):
@@ -68,7 +68,7 @@ def allowed_by(variable: str) -> list[str]:
     """Return the hosts listed in a value, without their schemes. Raises `WebError` for anything else."""
     hosts = []
     for name in variable.replace(",", " ").split():
-        if (match := _ALLOWED.fullmatch(name)) is None:
+        if (match := _ALLOWED_HOST.fullmatch(name)) is None:
             what = f"CHAMELEON_WEB_PRIVATE names {name[:60]!r}, which is not a host"
             raise WebError(what, hint="Write host or host:port, with commas between several.")
         hosts.append(match["host"] or name)
@@ -87,7 +87,7 @@ def checked_url(address: str) -> Target:
 
     if len(address) > MAX_URL_CHARS:
         raise WebError(f"an address of {len(address):,} characters is too long")
-    if _UNFIT.search(address):
+    if _UNFIT_CHARS.search(address):
         raise WebError("an address contains control characters, spaces or backslashes")
     rest = address.partition("://")[2]
     try:
@@ -97,8 +97,8 @@ def checked_url(address: str) -> Target:
     except (LocationParseError, UnicodeError, ValueError):
         raise WebError("an address cannot be read", hint="Write it as https://host/path.") from None
     if url.scheme not in ("http", "https"):
-        named = (url.scheme or "")[:20] or "an address without a scheme"
-        raise WebError(f"only http and https are supported, not {named}")
+        scheme = (url.scheme or "")[:20] or "an address without a scheme"
+        raise WebError(f"only http and https are supported, not {scheme}")
     if url.auth or "@" in re.split(r"[/?#]", rest, maxsplit=1)[0]:
         raise WebError("an address with a user name or password is not allowed", where=host)
     if not host or not rest:  # urllib3 reads "http:host" in its own way
@@ -122,7 +122,7 @@ def kind_of(address: Address) -> Kind:
         if carried:
             return kind_of(carried)
     metadata, private, special = (
-        any(address in each for each in listed) for listed in (_METADATA, _PRIVATE, _SPECIAL)
+        any(address in each for each in networks) for networks in (_METADATA, _PRIVATE, _SPECIAL)
     )
     if private and not metadata:
         return "private"
@@ -168,8 +168,8 @@ def check_kind(where: str, kind: Kind, *, private: bool, only_private: bool = Fa
     if kind == "forbidden" or (kind == "private" and not private):
         what = "the address is in a private or special network"
         what += f", by a redirect from {left}" if left else ""
-        ways = "" if left else "allow_private: true for a module's endpoint, or "
-        hint = f"If it is your own server, allow it: {ways}CHAMELEON_WEB_PRIVATE={where}."
+        option = "" if left else "allow_private: true for a module's endpoint, or "
+        hint = f"If it is your own server, allow it: {option}CHAMELEON_WEB_PRIVATE={where}."
         raise WebError(what, where=where, hint=hint if kind == "private" else "")
     if kind == "public" and only_private:
         raise WebError("a key would be sent unencrypted", where=where, hint="Use https.")

@@ -37,7 +37,7 @@ INLINE = re.compile(
     "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
 )
 _CELLS = ("td", "th")
-_NOT_SHOWN = re.compile(
+_HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*0(\.0*)?\s*(;|!|$)"
     r"|font-size\s*:\s*0(\.0*)?(px|pt|em|rem|%)?\s*(;|!|$)",
     re.IGNORECASE,
@@ -115,7 +115,7 @@ def is_hidden(attributes: Mapping[str, str]) -> bool:
     return (
         "hidden" in attributes
         or attributes.get("aria-hidden", "").strip().lower() == "true"
-        or _NOT_SHOWN.search(attributes.get("style", "")) is not None
+        or _HIDDEN_STYLE.search(attributes.get("style", "")) is not None
     )
 
 

@@ -51,9 +51,9 @@ class WebReply:
         self.expect_ok(hints)
         kind = self.content_type.partition(";")[0].strip().lower()
         if kind and "json" not in kind and kind != "text/plain":
-            shown = "".join(c for c in kind[:40] if c.isalnum() or c in "/+-.") or "an unnamed type"
+            name = "".join(c for c in kind[:40] if c.isalnum() or c in "/+-.") or "an unnamed type"
             hint = (hints or {}).get(HTTPStatus.OK, "")
-            raise WebError(f"the server answered with {shown} instead of JSON", where=self.host, hint=hint)
+            raise WebError(f"the server answered with {name} instead of JSON", where=self.host, hint=hint)
         if self.cut:
             raise WebError(f"the answer is longer than {len(self.body):,} bytes", where=self.host)
         try:

@@ -32,9 +32,9 @@ from chameleon.web.reply import LATE, Unanswered
 
 REDIRECTS = 5
 _MAX_HEAD_BYTES, _FRAMING_BYTES = 131_072, 65_536  # headers; overhead around a small body
-_PIECE = 8_192
+_PIECE_BYTES = 8_192
 _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*(,\s*\1\s*)*")  # some servers send it twice
-_OF_A_BODY = {StartBoundaryNotFoundDefect, MultipartInvariantViolationDefect}  # the body is read later
+_BODY_DEFECTS = {StartBoundaryNotFoundDefect, MultipartInvariantViolationDefect}  # the body is read later
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -54,14 +54,14 @@ class GuardedSession(requests.Session):
 
     def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
         """Check the target of a redirect; keys are sent only to the original origin."""
-        left = checked_url(response.url)
-        self.left = left.host
+        source = checked_url(response.url)
+        self.left = source.host
         try:
             target = checked_url(str(prepared_request.url))
         except WebError as error:
-            raise WebError(f"a redirect was not followed: {error.what}", where=left.host) from None
+            raise WebError(f"a redirect was not followed: {error.what}", where=source.host) from None
         prepared_request.url = target.url
-        if target.origin != left.origin:
+        if target.origin != source.origin:
             for name in self.secrets:
                 prepared_request.headers.pop(name, None)
 
@@ -85,7 +85,7 @@ class _GuardedAdapter(BaseAdapter):
         self.web.wait_for_turn(target.host, session.spacing, session.deadline)
         has_key = any(name in request.headers for name in session.secrets)
         try:
-            with self._opened(target, only_private=has_key and target.scheme == "http") as connection:
+            with self._connect(target, only_private=has_key and target.scheme == "http") as connection:
                 reply = self._exchange(connection, target, request)
             session.seconds_left()  # raises if it is late
         except _BadReply as problem:
@@ -97,7 +97,7 @@ class _GuardedAdapter(BaseAdapter):
     def close(self) -> None:
         """Do nothing, because no connection stays open."""
 
-    def _opened(self, target: Target, *, only_private: bool) -> socket.socket:
+    def _connect(self, target: Target, *, only_private: bool) -> socket.socket:
         """Connect to an address of the host, if all of its addresses are allowed."""
         failure, context = OSError(0, "it has no address"), trusting() if target.scheme == "https" else None
         hosts = self.web.resolve(target.host, target.port)
@@ -132,7 +132,7 @@ class _GuardedAdapter(BaseAdapter):
         head = raw.headers
         coding = ",".join(head.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
         length = _LENGTH.fullmatch(",".join(head.get_all("Content-Length", ["0"])))
-        is_broken = "\0" in "".join(head.values()) or {type(each) for each in head.defects} - _OF_A_BODY
+        is_broken = "\0" in "".join(head.values()) or {type(each) for each in head.defects} - _BODY_DEFECTS
         if raw.status < 200 or coding != "chunked" or not length or is_broken:
             raise _BadReply("its headers are not those of a page")
         if "Content-Length" in head and raw.length is None and not raw.chunked:  # it was sent twice
@@ -143,8 +143,8 @@ class _GuardedAdapter(BaseAdapter):
         reply.headers = CaseInsensitiveDict(raw.headers.items())
         body = b"" if reply.is_redirect else _body(raw, limit + 1)
         reply.raw, reply.is_cut = io.BytesIO(body[:limit]), len(body) > limit
-        typed: requests.Response = reply
-        return typed
+        response: requests.Response = reply
+        return response
 
 
 @cache
@@ -154,16 +154,16 @@ def trusting() -> ssl.SSLContext:
     It trusts only the certificates in SSL_CERT_FILE if that is set, else the system's, else, if the system
     has none, certifi's, which come with requests.
     """
-    named = os.environ.get("SSL_CERT_FILE") or None
+    path = os.environ.get("SSL_CERT_FILE") or None
     try:
-        context = ssl.create_default_context(cafile=named)
+        context = ssl.create_default_context(cafile=path)
     except OSError as problem:
         place = problem.filename  # set only for SSLKEYLOGFILE
         what = f"the file in {'SSLKEYLOGFILE' if place else 'SSL_CERT_FILE'} cannot be used"
-        raise WebError(what, where=place or named or "") from None
+        raise WebError(what, where=place or path or "") from None
     context.hostname_checks_common_name = False
     folder = ssl.get_default_verify_paths().capath
-    if not named and not context.get_ca_certs() and not (folder and any(Path(folder).iterdir())):
+    if not path and not context.get_ca_certs() and not (folder and any(Path(folder).iterdir())):
         context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
     return context
 
@@ -205,8 +205,8 @@ class _Bounded(io.RawIOBase):
         return count
 
 
-def _body(reply: HTTPResponse, most: int) -> bytes:
-    """Return up to `most` bytes of the decompressed body.
+def _body(reply: HTTPResponse, limit: int) -> bytes:
+    """Return up to `limit` bytes of the decompressed body.
 
     Both the bytes read and the decompressed bytes are limited, so that a small bomb and a large page end
     alike. Only gzip is requested; any other encoding is refused, even double gzip, because decompressing in
@@ -216,27 +216,27 @@ def _body(reply: HTTPResponse, most: int) -> bytes:
     if packing not in ("", "identity", "gzip", "x-gzip"):
         raise _BadReply("it has a content encoding that was not requested")
     try:
-        body = _unpacked(reply, most) if "gzip" in packing else reply.read(most)
+        body = _unpacked(reply, limit) if "gzip" in packing else reply.read(limit)
     except zlib.error:
         raise _BadReply("its gzip data is broken") from None
-    if len(body) < most and reply.length:
+    if len(body) < limit and reply.length:
         raise IncompleteRead(body, reply.length)
     return body
 
 
-def _unpacked(reply: HTTPResponse, most: int) -> bytes:
-    """Return up to `most` bytes of decompressed gzip members; zero bytes may come between and after them.
+def _unpacked(reply: HTTPResponse, limit: int) -> bytes:
+    """Return up to `limit` bytes of decompressed gzip members; zero bytes may come between and after them.
 
     The module gzip reads names and zero bytes one at a time, which takes seconds if they never end.
     """
-    body, piece, member = bytearray(), reply.read(_PIECE), zlib.decompressobj(31)  # with gzip's headers
+    body, piece, member = bytearray(), reply.read(_PIECE_BYTES), zlib.decompressobj(31)  # with gzip's headers
     is_empty = not piece
-    while len(body) < most and (piece := piece or reply.read(_PIECE)):
+    while len(body) < limit and (piece := piece or reply.read(_PIECE_BYTES)):
         if member.eof and not (piece := piece.lstrip(b"\0")):
             continue
         member = zlib.decompressobj(31) if member.eof else member
-        body += member.decompress(piece, most - len(body))
+        body += member.decompress(piece, limit - len(body))
         piece = member.unused_data or member.unconsumed_tail
-    if len(body) < most and not (member.eof or is_empty or reply.length):
+    if len(body) < limit and not (member.eof or is_empty or reply.length):
         raise _BadReply("its gzip data ends early")
     return bytes(body)

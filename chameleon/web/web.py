@@ -149,8 +149,8 @@ class Web:
         and the seconds that the server asks to wait, or raises `Unanswered` if a retry may help.
         """
         key = hashlib.sha256(asked.encode()).hexdigest()
-        if self.cache is not None and (kept := self.cache.get(key)) is not None:
-            return kept
+        if self.cache is not None and (cached := self.cache.get(key)) is not None:
+            return cached
         reply = self._with_retries(attempt)
         return replace(reply, kept_as=key) if reply.status == HTTPStatus.OK and not reply.masked else reply
 
@@ -236,8 +236,8 @@ def retries(most: int) -> Retry:
 def without(url: str, names: Collection[str]) -> str:
     """Return the address without these parameters, which the request replaces."""
     start, mark, query = url.partition("?")
-    kept = [each for each in query.split("&") if unquote_plus(each.partition("=")[0]) not in names]
-    return f"{start}{mark}{'&'.join(kept)}"
+    pairs = [each for each in query.split("&") if unquote_plus(each.partition("=")[0]) not in names]
+    return f"{start}{mark}{'&'.join(pairs)}"
 
 
 def seconds_asked(retry_after: str) -> float | None:

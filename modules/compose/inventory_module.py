@@ -20,7 +20,7 @@ from chameleon.inventory.obstacles import all_of
 from chameleon.run.executor import Executor
 from chameleon.run.steps import Outcome, RunContext
 
-_OF_A_PLAN: Mapping[str, Any] = {"str": str, "number": float, "bool": bool, "list": list[Any], "any": Any}
+_PLAN_TYPES: Mapping[str, Any] = {"str": str, "number": float, "bool": bool, "list": list[Any], "any": Any}
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -42,9 +42,9 @@ class InventoryModule(InnerRun):
         self.inner: Inventory = Inventory.of(inventory)
         if at_least is not None:
             self.inner = self.inner.with_setting("at_least", at_least)
-        own = self.inner.llm
-        if own.model:
-            configure(self, Asking(model=own.model, connection=own.connection()))
+        settings = self.inner.llm
+        if settings.model:
+            configure(self, Asking(model=settings.model, connection=settings.connection()))
         self.name, self.description = self.inner.name, self.inner.about
         self.executor: Executor | None = None
         takes = self.inner.input_types or {"question": "str"}
@@ -62,23 +62,23 @@ class InventoryModule(InnerRun):
 
     def check(self) -> None:
         """Raise an error if anything keeps the inventory from working here."""
-        if found := [each for each in self.inner.obstacles() if each.stops]:
-            raise all_of(found, self.inner.name)
+        if obstacles := [each for each in self.inner.obstacles() if each.stops]:
+            raise all_of(obstacles, self.inner.name)
 
     def runtime_info(self) -> Mapping[str, Any]:
-        told = {name: module.runtime_info() for name, module in self.inner.present.items()}
-        told["planner"] = self.inner.planner.runtime_info(self.inner)
-        return {name: each for name, each in told.items() if each}
+        info = {name: module.runtime_info() for name, module in self.inner.present.items()}
+        info["planner"] = self.inner.planner.runtime_info(self.inner)
+        return {name: each for name, each in info.items() if each}
 
     def run_inside(
         self, state: State, events: Sequence[Event], context: RunContext, /, **args: Any
     ) -> Generator[Nested, None, Outcome | None]:
         executor = self.executor or Executor(self.inner)
         takes = {**self.inner.input_types, HISTORY: "list?"} if self.inner.input_types else {}
-        given = {key: value for key, value in state.input.items() if not takes or key in takes}
-        given |= {key: value for key, value in args.items() if value is not None}
+        inputs = {key: value for key, value in state.input.items() if not takes or key in takes}
+        inputs |= {key: value for key, value in args.items() if value is not None}
         reached = State.fold(events)
-        for event, after in executor.states(given, events, within=context):
+        for event, after in executor.states(inputs, events, within=context):
             reached = after
             yield Nested(self.name, event)
         if reached.ended is None:
@@ -88,18 +88,18 @@ class InventoryModule(InnerRun):
             if reached.ended.reason == "declined":
                 where, hint, code = problem.where, problem.hint, problem.code
                 raise InnerDeclined(problem.what, where=where, hint=hint, code=code) from problem
-            own = context.meter.place_of(self.inner.name)
-            if reached.ended.reason == "budget" and f": {problem.where}".endswith(f": {own}"):
-                where = problem.where.removesuffix(own).removesuffix(": ")
+            place = context.meter.place_of(self.inner.name)
+            if reached.ended.reason == "budget" and f": {problem.where}".endswith(f": {place}"):
+                where = problem.where.removesuffix(place).removesuffix(": ")
                 raise InnerBudget(problem.what, where=where, hint=problem.hint) from problem
             raise problem
-        left = {key: reached.cache[key] for key in self.leaves if key in reached.cache}
-        return Outcome(reached.answer, left)
+        changes = {key: reached.cache[key] for key in self.leaves if key in reached.cache}
+        return Outcome(reached.answer, changes)
 
 
 def _model(takes: Mapping[str, str]) -> type[BaseModel]:
     """Return the model of the arguments: each input that a plan can write, by default the run's."""
-    kinds = {key: _OF_A_PLAN.get(kind.removesuffix("?")) for key, kind in takes.items()}
+    kinds = {key: _PLAN_TYPES.get(kind.removesuffix("?")) for key, kind in takes.items()}
     fields: dict[str, Any] = {
         f"argument_{place}": (kind | None, Field(None, alias=key, description=f"instead of the run's {key}"))
         for place, (key, kind) in enumerate(kinds.items())
@@ -112,5 +112,5 @@ def _reads(takes: Mapping[str, str]) -> Keys:
     """Return the input keys that an inventory takes; keys that a plan can write are optional."""
     if not takes:
         return ("input.*",)
-    optional = (kind.endswith("?") or kind in _OF_A_PLAN for kind in takes.values())
+    optional = (kind.endswith("?") or kind in _PLAN_TYPES for kind in takes.values())
     return tuple(f"input.{key}{'?' if may else ''}" for key, may in zip(takes, optional, strict=True))

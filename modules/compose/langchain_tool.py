@@ -37,36 +37,36 @@ class LangChainTool(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"the LangChain tool {tool.name!r} has a name that a plan cannot use")
         self.description = " ".join(str(tool.description or "").split())
-        shown = tool.tool_call_schema
+        schema = tool.tool_call_schema
         arguments: Arguments | None
-        if isinstance(shown, Mapping):
-            arguments = SchemaArguments.of_schema(self.name, shown)
+        if isinstance(schema, Mapping):
+            arguments = SchemaArguments.of_schema(self.name, schema)
         else:
             self._check_injected(tool)
-            arguments = Arguments(self.name, shown) if shown.model_fields else None
+            arguments = Arguments(self.name, schema) if schema.model_fields else None
         self.traits = Traits(arguments=arguments)
 
     def run(self, state: State, /, *args: Any, **named: Any) -> Any:
         if self._is_async:
             return self._later(named)
         try:
-            return self._held(self.tool.invoke(named))
+            return self._value_of(self.tool.invoke(named))
         except Exception as problem:
-            raise self._told(problem) from problem
+            raise self._error_of(problem) from problem
 
-    async def _later(self, named: Mapping[str, Any]) -> Any:
+    async def _later(self, kwargs: Mapping[str, Any]) -> Any:
         import asyncio
 
         try:
             try:
-                found = await self.tool.ainvoke(named)
+                result = await self.tool.ainvoke(kwargs)
             except NotImplementedError:  # how a tool says that it is not async
-                found = await asyncio.to_thread(self.tool.invoke, named)
-            return self._held(found)
+                result = await asyncio.to_thread(self.tool.invoke, kwargs)
+            return self._value_of(result)
         except Exception as problem:
-            raise self._told(problem) from problem
+            raise self._error_of(problem) from problem
 
-    def _told(self, problem: Exception) -> Exception:
+    def _error_of(self, problem: Exception) -> Exception:
         """Return an error that the model may see if the tool raised it on purpose, else the same error."""
         from langchain_core.tools import ToolException
 
@@ -78,7 +78,7 @@ class LangChainTool(Module):
             return BadArguments(f"{place} of {self.name}: {error['msg']}")
         return problem
 
-    def _held(self, output: Any) -> Any:
+    def _value_of(self, output: Any) -> Any:
         """Convert the output to a value for the run: content blocks of a message become text or JSON."""
         if type(output).__name__ == "Command" and type(output).__module__.startswith("langgraph."):
             raise ModuleError(
@@ -106,8 +106,8 @@ class LangChainTool(Module):
     @staticmethod
     def _check_injected(tool: Any) -> None:
         """Raise `InventoryError` for a parameter that only an agent of LangChain can give."""
-        fields, shown = tool.get_input_schema().model_fields, tool.tool_call_schema.model_fields
-        for name in sorted({*fields} - {*shown} | {*getattr(tool, "_injected_args_keys", ())}):
+        fields, call_fields = tool.get_input_schema().model_fields, tool.tool_call_schema.model_fields
+        for name in sorted({*fields} - {*call_fields} | {*getattr(tool, "_injected_args_keys", ())}):
             if name not in fields or fields[name].is_required():
                 raise InventoryError(
                     f"the LangChain tool {tool.name} needs {name}, which only an agent of LangChain can give",

@@ -61,10 +61,10 @@ class McpServer(Toolkit):
         server, is_recorded = connection(self.spec, self.folder), self.listed is not None
         tools = self.listed if is_recorded else server.tools()
         listed = {str(each.get("name")): each for each in tools}
-        written = {_as_identifier(name): name for name in listed}  # as plans write them
+        by_identifier = {_as_identifier(name): name for name in listed}  # as plans write them
 
         def meant(key: str, names: Iterable[str]) -> list[str]:
-            resolved = [name if name in listed else written.get(name, name) for name in names]
+            resolved = [name if name in listed else by_identifier.get(name, name) for name in names]
             unknown = [name for name in resolved if name not in listed]
             if unknown and not is_recorded:  # a log has only the tools that were used
                 what = f"{key} names {unknown[0]!r}, but the server has no such tool"
@@ -96,15 +96,15 @@ class McpServer(Toolkit):
         return modules
 
     def _tool(
-        self, name: str, listed: Mapping[str, Any], secrets: Sequence[str], *, is_recorded: bool
+        self, name: str, listing: Mapping[str, Any], secrets: Sequence[str], *, is_recorded: bool
     ) -> McpTool:
-        before, written = self.prefix, _as_identifier(name)
-        if not f"{before}{written}".isidentifier():
+        before, identifier = self.prefix, _as_identifier(name)
+        if not f"{before}{identifier}".isidentifier():
             before = f"{self.entry}_{before}"
-        own = f"{before}{written}"
-        kept = {"of": self.entry, **_kept_of(own, listed, secrets)}
+        full_name = f"{before}{identifier}"
+        record = {"of": self.entry, **_record_of(full_name, listing, secrets)}
         alias = f"{before}{name}"
-        return McpTool(own, kept, self.spec, self.folder, alias=alias, is_recorded=is_recorded)
+        return McpTool(full_name, record, self.spec, self.folder, alias=alias, is_recorded=is_recorded)
 
 
 class McpTool(Module):
@@ -128,8 +128,8 @@ class McpTool(Module):
     ) -> None:
         self.name, self.listed, self.is_recorded = name, listed, is_recorded
         self.spec, self.folder = spec, folder
-        named = (*spec.env.values(), *spec.headers.values())
-        self.uses = tuple(value[1:] for value in named if value.startswith("$"))  # type: ignore[misc]
+        settings = (*spec.env.values(), *spec.headers.values())
+        self.uses = tuple(value[1:] for value in settings if value.startswith("$"))  # type: ignore[misc]
         theirs = str(listed["name"]) if _NOT_LATIN.search(str(listed["name"])) else ""
         about = filter(None, (one_line(harmless(theirs), 200), str(listed.get("description", ""))))
         self.description = ": ".join(about)
@@ -149,24 +149,24 @@ class McpTool(Module):
         """
         server = connection(self.spec, self.folder)
         secrets, name = server.secrets, str(self.listed["name"])
-        written = json.dumps(args, default=_sent, ensure_ascii=False)
-        if any(json.dumps(secret, ensure_ascii=False)[1:-1] in written for secret in secrets):
+        encoded = json.dumps(args, default=_sent, ensure_ascii=False)
+        if any(json.dumps(secret, ensure_ascii=False)[1:-1] in encoded for secret in secrets):
             raise NotApproved(f"an argument of {self.name} contains a key or password of this machine")
         if self.is_recorded:
             now = await server.listed(name)
-            if now is None or {"of": self.listed["of"], **_kept_of(self.name, now, secrets)} != self.listed:
+            if now is None or {"of": self.listed["of"], **_record_of(self.name, now, secrets)} != self.listed:
                 what = f"the tool {self.name} has changed since the log began"
                 raise NotApproved(what, hint="Look at it with `chameleon check`, and start a new log.")
-        result = await server.call(name, json.loads(written))
+        result = await server.call(name, json.loads(encoded))
         return await asyncio.to_thread(output_of, result, secrets)
 
 
 def _as_identifier(name: str) -> str:
     """Turn a name into an identifier for plans, with a unique number if it has letters that are not Latin."""
-    written = _NO_NAME.sub("_", name)
-    if written.strip("_") and not _NOT_LATIN.search(name):
-        return written
-    return f"{written.strip('_') or 'tool'}_{crc32(name.encode()) % 1_000_000}"
+    identifier = _NO_NAME.sub("_", name)
+    if identifier.strip("_") and not _NOT_LATIN.search(name):
+        return identifier
+    return f"{identifier.strip('_') or 'tool'}_{crc32(name.encode()) % 1_000_000}"
 
 
 def _sent(value: Any) -> Any:
@@ -174,19 +174,19 @@ def _sent(value: Any) -> Any:
     return value.to_json() if hasattr(value, "to_json") else str(value)
 
 
-def _kept_of(own: str, listed: Mapping[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
+def _record_of(name: str, listing: Mapping[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
     """Return a listing, short, harmless and without secrets. Raises the errors of `usable_schema`."""
-    text = one_line(harmless(str(listed.get("description") or "")), _MAX_DESCRIPTION_CHARS)
-    kept: dict[str, Any] = {"name": str(listed["name"]), "description": text}
-    kept["inputSchema"] = usable_schema(own, listed.get("inputSchema") or {"type": "object"})
+    text = one_line(harmless(str(listing.get("description") or "")), _MAX_DESCRIPTION_CHARS)
+    record: dict[str, Any] = {"name": str(listing["name"]), "description": text}
+    record["inputSchema"] = usable_schema(name, listing.get("inputSchema") or {"type": "object"})
     with suppress(InventoryError):  # it only helps
-        if listed.get("outputSchema") is not None:
-            kept["outputSchema"] = usable_schema(own, listed["outputSchema"])
-    hints = listed.get("annotations")
+        if listing.get("outputSchema") is not None:
+            record["outputSchema"] = usable_schema(name, listing["outputSchema"])
+    hints = listing.get("annotations")
     if isinstance(hints, Mapping):
-        kept["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
-    kept = masked(kept, secrets)
-    return kept
+        record["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
+    record = masked(record, secrets)
+    return record
 
 
 def _returns(schema: Any) -> str:

@@ -17,15 +17,15 @@ from chameleon.modules.program.solution_generator import solution_in, stated_ans
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.sandbox import ExecResult
 
-_RESTS = re.compile(
+_PASSAGES_LINE = re.compile(
     r"^[^\w\n]*(?:the |relevant |supporting )*passages?(?:\(s\))?(?: (?:used|cited|needed))?[^\w\n]*:"
     r"(?P<line>[^\n]*(?:\n[ \t]*[-*•][^\n]*)*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)|\"[^\"\n]*\"|“[^”\n]*”")
-_EACH = re.compile(r"\n[ \t]*[-*•][ \t]*|[,;]\s*(?=(?:passage )?\d{1,4}\s*:)", re.IGNORECASE)
-_SAYS = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
+_ITEM_BREAK = re.compile(r"\n[ \t]*[-*•][ \t]*|[,;]\s*(?=(?:passage )?\d{1,4}\s*:)", re.IGNORECASE)
+_PARAPHRASE = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
 _PARTS = re.compile(r"[,;&+/]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
 _NUMBERS = re.compile(
     r"\W*+(?:passages?|nos?\.?|numbers?)?\W*+(\d{1,4})(?![\d.]*\d)"
@@ -34,7 +34,7 @@ _NUMBERS = re.compile(
 )
 _COMMENTED = re.compile(r"^(?=[^\w\n]*+passages?\b[^\n=]*:)(?![^\S\n]*+#)", re.IGNORECASE | re.MULTILINE)
 _COUNTS = re.compile(r"\bhow many\b", re.IGNORECASE)
-_MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a set", "dict": "a dict"}
+_PLURALS = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a set", "dict": "a dict"}
 
 
 class PassageReader(LLMModule):
@@ -45,13 +45,13 @@ class PassageReader(LLMModule):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return the slots with the numbered passages, each with its headings and page."""
-        shown = []
+        entries = []
         for number, passage in enumerate(state.input.get("passages") or (), 1):
             page = f"page {passage['page']}" if passage.get("page") is not None else ""
             place = ", ".join(filter(None, [str(passage.get("title") or ""), page]))
             head = f"Passage {number}: {untagged(on_one_line(place))}" if place else f"Passage {number}:"
-            shown.append(f"{head}\n{block('passage', str(passage['text']))}")
-        return super().slots(state) | {"found": Quoted("\n".join(shown))}
+            entries.append(f"{head}\n{block('passage', str(passage['text']))}")
+        return super().slots(state) | {"found": Quoted("\n".join(entries))}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
@@ -63,7 +63,7 @@ class PassageReader(LLMModule):
         reply without that line or with unknown passage numbers.
         """
         passages = state.input.get("passages") or ()
-        lines = [found["line"] for found in _RESTS.finditer(reply)]
+        lines = [match["line"] for match in _PASSAGES_LINE.finditer(reply)]
         if lines and _NONE.match(lines[-1].strip()):
             hint = "Use words of the document, or name the section."
             raise Declined("the passages found do not answer the question", hint=hint)
@@ -91,20 +91,20 @@ class PaperAnswerer(PassageReader):
         Raises as `named` does, and `StepRejected` for a missing answer, a quote that is in none of the named
         passages, or a number that is neither in them nor calculated from their numbers.
         """
-        named = self.named(text, state)
+        cited = self.named(text, state)
         solution = solution_in(text, state)
-        texts = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
-        lines = [found["line"] for found in _RESTS.finditer(text)][-1:]
-        if self.quotes and (why := fault_of_quotes(quotes_in("\n".join(lines)), texts)):
-            raise StepRejected(why, hint='Write "Passages: 2 "a quote from it"", copied exactly.')
+        texts = [f"{each.get('title') or ''}\n{each['text']}" for _, each in cited]
+        lines = [match["line"] for match in _PASSAGES_LINE.finditer(text)][-1:]
+        if self.quotes and (fault := fault_of_quotes(quotes_in("\n".join(lines)), texts)):
+            raise StepRejected(fault, hint='Write "Passages: 2 "a quote from it"", copied exactly.')
         answer = stated_answer(solution) or ""
-        given = [state.input["question"], *(state.input.get("choices") or ())]
+        inputs = [state.input["question"], *(state.input.get("choices") or ())]
         small = range(13) if _COUNTS.search(state.input["question"]) else ()  # counts need not be in the text
-        if why := fault_of_numbers(solution, answer, [*texts, *given], small):
-            raise StepRejected(why, hint='Write each calculation out, such as "4 × 310 = 1240".')
+        if fault := fault_of_numbers(solution, answer, [*texts, *inputs], small):
+            raise StepRejected(fault, hint='Write each calculation out, such as "4 × 310 = 1240".')
         return {
             "solution": solution,
-            "sources": [self.source(each, number, quotes_in(text)) for number, each in named],
+            "sources": [self.source(each, number, quotes_in(text)) for number, each in cited],
         }
 
     def source(self, passage: Mapping[str, Any], number: int, quotes: Sequence[str]) -> dict[str, Any]:
@@ -127,14 +127,14 @@ class PaperProgramGenerator(PassageReader):
 
         Raises as `named` does, and `StepRejected` for a missing program or numbers from elsewhere.
         """
-        named = self.named(text, state)
+        cited = self.named(text, state)
         program = _COMMENTED.sub("# ", program_in(text))
-        known = [f"{each.get('title') or ''}\n{each['text']}" for _, each in named]
+        texts = [f"{each.get('title') or ''}\n{each['text']}" for _, each in cited]
         constants = (n.value for n in ast.walk(parsed(program)) if isinstance(n, ast.Constant))
         figures = [str(each) for each in constants if type(each) in (int, float)]
-        if why := fault_of_numbers("", "; ".join(figures), [*known, state.input["question"]], FREE):
-            raise StepRejected(why, hint="Take the numbers from the passages, and name them all.")
-        return {"program": program, "sources": [passage_source(each, number) for number, each in named]}
+        if fault := fault_of_numbers("", "; ".join(figures), [*texts, state.input["question"]], FREE):
+            raise StepRejected(fault, hint="Take the numbers from the passages, and name them all.")
+        return {"program": program, "sources": [passage_source(each, number) for number, each in cited]}
 
 
 class PaperProgramVerifier(ProgramVerifier):
@@ -143,25 +143,25 @@ class PaperProgramVerifier(ProgramVerifier):
     def fault(self, result: ExecResult) -> str:
         if fault := super().fault(result):
             return fault
-        value, told = result.value, _MANY.get(result.value_type, "")
+        value, kind = result.value, _PLURALS.get(result.value_type, "")
         if result.value_type == "complex" or (result.value_type == "float" and isinstance(value, str)):
-            told = "no real number"  # JSON has no NaN or infinity: they arrive as text
+            kind = "no real number"  # JSON has no NaN or infinity: they arrive as text
         elif isinstance(value, str) and value.strip().lower() in ("nan", "inf", "-inf", "none"):
-            told = f'"{value.strip()}"'
+            kind = f'"{value.strip()}"'
         elif isinstance(value, list | dict):
-            told = told or "several values"
-        return f"the program sets ans to {told}, and not to one number or text" if told else ""
+            kind = kind or "several values"
+        return f"the program sets ans to {kind}, and not to one number or text" if kind else ""
 
 
-def _numbers(told: str, count: int) -> list[int]:
+def _numbers(text: str, count: int) -> list[int]:
     """Return the passage numbers in a line, or in the list below it, with ranges expanded.
 
     Brackets, page numbers and paraphrases of a passage ("2: the rent is 900 EUR") are ignored.
     """
-    found = list[int]()
-    for line in _EACH.split(_ASIDE.sub(" ", told)):
-        for part in _PARTS.split(_SAYS.sub("", line)):
-            if (named := _NUMBERS.match(part)) is not None:
-                first, last = int(named[1]), int(named[2] or named[1])
-                found += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
-    return found
+    numbers = list[int]()
+    for line in _ITEM_BREAK.split(_ASIDE.sub(" ", text)):
+        for part in _PARTS.split(_PARAPHRASE.sub("", line)):
+            if (match := _NUMBERS.match(part)) is not None:
+                first, last = int(match[1]), int(match[2] or match[1])
+                numbers += range(first, min(last, count) + 1) if first <= last <= count else [first, last]
+    return numbers

@@ -16,21 +16,21 @@ from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
 from chameleon.text import estimated_tokens
 
-_NEAREST = 8  # how many a declined run shows
-_COMPARED = 400  # characters of a passage that are compared with the question by embeddings
-_BY_MEANING = "No word of the question is in the document: these passages are near to it by embeddings alone."
-_FIRST = "No word of the question is in the document: these are its first passages."
-_HEADINGS_WEIGH = 0.5
+_MAX_NEAREST = 8  # how many a declined run shows
+_COMPARED_CHARS = 400  # characters of a passage that are compared with the question by embeddings
+_DENSE_NOTE = "No word of the question is in the document: these passages are near to it by embeddings alone."
+_FIRST_NOTE = "No word of the question is in the document: these are its first passages."
+_HEADING_WEIGHT = 0.5
 _KINDS = (
     "part|item|article|chapter|section|clause|paragraph|schedule|annex|appendix|exhibit|note|table|figure"
 )
 _NUMBER = r"(?:(?-i:[IVXLC]+|[A-Z])|\d[\w.]*)"
-_NAMED = re.compile(
+_NUMBERED_PARTS = re.compile(
     rf"\b({_KINDS})(?:s|es)?\s+({_NUMBER}\b(?:(?:\s*,|\s+and|\s+or)\s+{_NUMBER}\b)*)|§+\s*(\d[\w.]*)",
     re.IGNORECASE,
 )
-_MORE = re.compile(r"\s*,\s*|\s+(?:and|or)\s+", re.IGNORECASE)
-_SHOWN = 300
+_LIST_SEPARATOR = re.compile(r"\s*,\s*|\s+(?:and|or)\s+", re.IGNORECASE)
+_EXCERPT_CHARS = 300
 _SEPARATOR = " > "
 
 
@@ -69,41 +69,41 @@ class PaperRetriever(Module):
         has a word of the question.
         """
         passages, queries, note = state.input.get("passages") or (), queries_of(state.input), ""
-        near = nearness(queries[0], passages)
+        scores = nearness(queries[0], passages)
         for after in (nearness(query, passages) for query in queries[1:]):  # half or full weight
-            share = 0.5 * max(near, default=0.0) / (max(after, default=0.0) or 1.0) or 1.0
-            near = [alone + share * each for alone, each in zip(near, after, strict=True)]
-        if passages and max(near) <= 0 and self.without_words == "nearest":
-            near, note = _beyond_words(queries[-1], passages)
-        kept, left = list[int](), self.max_tokens
-        for place in self._in_order(near):
+            share = 0.5 * max(scores, default=0.0) / (max(after, default=0.0) or 1.0) or 1.0
+            scores = [alone + share * each for alone, each in zip(scores, after, strict=True)]
+        if passages and max(scores) <= 0 and self.without_words == "nearest":
+            scores, note = _beyond_words(queries[-1], passages)
+        places, budget = list[int](), self.max_tokens
+        for place in self._in_order(scores):
             size = estimated_tokens(f"{passages[place].get('title', '')}\n{passages[place]['text']}")
-            if len(kept) == self.k:
+            if len(places) == self.k:
                 break
-            if size <= left or not kept:
-                kept.append(place)
-                left -= size
-        if not kept:
+            if size <= budget or not places:
+                places.append(place)
+                budget -= size
+        if not places:
             what = "no passage of the document shares a word with the question"
             raise Declined(what, hint="Use words of the document.")
-        told = [
+        hits = [
             {
                 "id": f"passage {place + 1}",
                 "name": str(passages[place].get("title") or passages[place]["text"])[:80],
-                "score": float(near[place]),
+                "score": float(scores[place]),
                 "source": {"passage": place + 1},
             }
-            for place in kept
+            for place in places
         ]
-        shown = sorted(kept)
+        positions = sorted(places)
         return {
-            "kept": told,
+            "kept": hits,
             "of": len(passages),
-            "passages": [passages[place] for place in shown],
+            "passages": [passages[place] for place in positions],
             "nearest": [
-                passage_source(passages[place], shown.index(place) + 1)
+                passage_source(passages[place], positions.index(place) + 1)
                 | {"text": str(passages[place]["text"])}
-                for place in kept[:_NEAREST]
+                for place in places[:_MAX_NEAREST]
             ],
             **({"note": note} if note else {}),
         }
@@ -137,8 +137,8 @@ class PassageList(Module):
 
     def run(self, state: State) -> NoReturn:
         count = len(state.cache["nearest"])
-        shown = "the nearest passage is" if count == 1 else f"the {count} nearest passages are"
-        raise Declined(f"without a model the document is not read; {shown} shown")
+        phrase = "the nearest passage is" if count == 1 else f"the {count} nearest passages are"
+        raise Declined(f"without a model the document is not read; {phrase} shown")
 
 
 def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float]:
@@ -148,13 +148,13 @@ def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float
     others.
     """
     titles = [str(each.get("title", "")) for each in passages]
-    whole = similarities(question, [f"{each.get('title', '')}\n{each['text']}" for each in passages], "bm25")
+    full = similarities(question, [f"{each.get('title', '')}\n{each['text']}" for each in passages], "bm25")
     headed = similarities(question, titles, "bm25")
-    scores = [text + _HEADINGS_WEIGH * title for text, title in zip(whole, headed, strict=True)]
+    scores = [text + _HEADING_WEIGHT * title for text, title in zip(full, headed, strict=True)]
     beyond = 1 + max(scores, default=0.0)
-    named = numbers_in(question)
+    names = numbers_in(question)
     return [
-        score + (beyond if any(is_named(title, name) for name in named) else 0)
+        score + (beyond if any(is_named(title, name) for name in names) else 0)
         for score, title in zip(scores, titles, strict=True)
     ]
 
@@ -162,9 +162,9 @@ def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float
 def numbers_in(question: str) -> list[tuple[str, str]]:
     """Return the parts of a paper that a question names: ("clause", "7.2"), ("item", "7"); § is ("", "7")."""
     return [
-        ((found[1] or "").lower(), number.rstrip(".").lower())
-        for found in _NAMED.finditer(question)
-        for number in _MORE.split(found[2] or found[3])
+        ((match[1] or "").lower(), number.rstrip(".").lower())
+        for match in _NUMBERED_PARTS.finditer(question)
+        for number in _LIST_SEPARATOR.split(match[2] or match[3])
     ]
 
 
@@ -178,22 +178,22 @@ def is_named(title: str, name: tuple[str, str]) -> bool:
 
 def passage_source(passage: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return a passage as a source of an answer: number, file, heading, page, beginning."""
-    told: dict[str, Any] = {"passage": number, "text": str(passage["text"])[:_SHOWN]}
+    source: dict[str, Any] = {"passage": number, "text": str(passage["text"])[:_EXCERPT_CHARS]}
     if passage.get("file"):
-        told["file"] = passage["file"]
+        source["file"] = passage["file"]
     if heading := passage.get("heading", passage.get("title")):
-        told["heading"] = heading
+        source["heading"] = heading
     if passage.get("page") is not None:
-        told["page"] = passage["page"]
-    return told
+        source["page"] = passage["page"]
+    return source
 
 
 def _beyond_words(question: str, passages: Sequence[Mapping[str, Any]]) -> tuple[list[float], str]:
     """Return scores above 0 for passages without a word of the question, and a note on their basis."""
     if automatic() != NONE:
-        texts = [f"{each.get('title', '')}\n{each['text']}"[:_COMPARED] for each in passages]
+        texts = [f"{each.get('title', '')}\n{each['text']}"[:_COMPARED_CHARS] for each in passages]
         try:
-            return [2.0 + cosine for cosine in similarities(question, texts, "dense")], _BY_MEANING
+            return [2.0 + cosine for cosine in similarities(question, texts, "dense")], _DENSE_NOTE
         except (MissingPackage, ModelError):
             pass  # installed but cannot be loaded: use the first passages
-    return [1 - place / len(passages) for place in range(len(passages))], _FIRST
+    return [1 - place / len(passages) for place in range(len(passages))], _FIRST_NOTE

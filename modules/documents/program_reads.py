@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from chameleon.modules.documents.read_rows import FRAMES, CellCondition, Reads, Ref
 
-_ALL = ""  # an unknown table
+_UNKNOWN_TABLE = ""  # an unknown table
 # Calls that compare other than for equality, so that any row may count.
-_OTHER_CALLS = frozenset(
+_NON_EQUAL_CALLS = frozenset(
     ("between", "contains", "endswith", "ge", "gt", "le", "lt", "match", "ne", "query", "startswith")
 )
-_OF_TEXT = frozenset(
+_TEXT_CALLS = frozenset(
     ("astype", "format", "join", "lstrip", "replace", "round", "rstrip", "split", "strip", "strftime")
 )
 _OF_ONE = frozenset(("iloc", "iat", "at", "values"))
@@ -42,14 +42,14 @@ class _FrameProgram:
 
     def of(self, node: ast.AST) -> tuple[str, ...]:
         """Return the tables that an expression reads."""
-        found = dict[str, None]()
+        tables = dict[str, None]()
         for each in ast.walk(node):
             if isinstance(each, ast.Subscript) and getattr(each.value, "id", "") == "tables":
-                key = each.slice.value if isinstance(each.slice, ast.Constant) else _ALL
-                found[str(key).casefold()] = None
+                key = each.slice.value if isinstance(each.slice, ast.Constant) else _UNKNOWN_TABLE
+                tables[str(key).casefold()] = None
             elif isinstance(each, ast.Name):
-                found |= dict.fromkeys((each.id,) if each.id in FRAMES else self.tables.get(each.id, ()))
-        return tuple(found)
+                tables |= dict.fromkeys((each.id,) if each.id in FRAMES else self.tables.get(each.id, ()))
+        return tuple(tables)
 
     def column(self, node: ast.AST | None) -> str | None:
         """Return the column of an expression: the outermost one that it names, or that of its variable."""
@@ -71,7 +71,7 @@ class _FrameProgram:
     def ref(self, node: ast.AST) -> Ref | None:
         """Return the column of an expression with the tables that it may belong to."""
         column, tables = self.column(node), self.of(node)
-        groups = [each for each in (tables,) if each and _ALL not in each]
+        groups = [each for each in (tables,) if each and _UNKNOWN_TABLE not in each]
         return None if column is None else Ref(groups, column)
 
     def is_single(self, node: ast.AST) -> bool:
@@ -83,9 +83,9 @@ class _FrameProgram:
         if isinstance(node, ast.BinOp):
             return self.is_single(node.left) and self.is_single(node.right)
         if isinstance(node, ast.Call):
-            called = node.func
-            name = getattr(called, "attr", getattr(called, "id", ""))
-            inner = called.value if isinstance(called, ast.Attribute) else None
+            function = node.func
+            name = getattr(function, "attr", getattr(function, "id", ""))
+            inner = function.value if isinstance(function, ast.Attribute) else None
             return name in _TO_ONE or (inner is not None and self.is_single(inner))
         if isinstance(node, ast.Subscript):
             return getattr(node.value, "attr", "") in _OF_ONE or self.is_single(node.value)
@@ -95,10 +95,10 @@ class _FrameProgram:
         """Return the columns by which a call of merge joins two tables; empty if it names none."""
         owner = getattr(call.func, "value", call.func)
         frames = [*([] if getattr(owner, "id", "") == "pd" else [owner]), *call.args][:2]
-        told = {each.arg: each.value for each in call.keywords}
-        said = [told.get(name, told.get("on")) for name in ("left_on", "right_on")]
+        keywords = {each.arg: each.value for each in call.keywords}
+        sides = [keywords.get(name, keywords.get("on")) for name in ("left_on", "right_on")]
         keys = [
-            [k.value for k in ast.walk(each) if isinstance(k, ast.Constant)] if each else [] for each in said
+            [k.value for k in ast.walk(each) if isinstance(k, ast.Constant)] if each else [] for each in sides
         ]
         if len(frames) < 2:
             return []
@@ -115,7 +115,7 @@ class _FrameProgram:
                 yield from ast.walk(node.value)
             elif isinstance(node, ast.JoinedStr):
                 yield from ast.walk(node)
-            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _OF_TEXT:
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _TEXT_CALLS:
                 yield from (part for each in node.args for part in ast.walk(each))
             elif isinstance(node, ast.IfExp):
                 yield from (node.body, node.orelse)
@@ -123,16 +123,16 @@ class _FrameProgram:
 
 def reads_of_program(program: ast.Module) -> Reads:
     """Return what a program reads. Texts that are not compared in a known way may be in any column."""
-    seen, conditions, links = _FrameProgram(), list[CellCondition](), list[tuple[Ref, Ref]]()
+    frames, conditions, links = _FrameProgram(), list[CellCondition](), list[tuple[Ref, Ref]]()
     nodes, used, is_plain, is_loose = list(ast.walk(program)), set[int](), True, False
     for statement in nodes:
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
-                seen.assign(target, statement.value)
+                frames.assign(target, statement.value)
         elif isinstance(statement, ast.For):
-            seen.assign(statement.target, statement.iter)
+            frames.assign(statement.target, statement.iter)
     for node in nodes:
-        if isinstance(node, ast.Compare) and not all(map(seen.is_single, (node.left, *node.comparators))):
+        if isinstance(node, ast.Compare) and not all(map(frames.is_single, (node.left, *node.comparators))):
             is_plain &= all(isinstance(op, ast.Eq | ast.In) for op in node.ops)
             pairs = [(node.left, node.comparators[0])] if len(node.ops) == 1 else []
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("isin", "eq") and node.args:
@@ -140,21 +140,21 @@ def reads_of_program(program: ast.Module) -> Reads:
         else:
             pairs = []
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("merge", "join", "map"):
-                joined = seen.joined(node)
+                joined = frames.joined(node)
                 links += joined
                 is_loose |= not joined
         for left, right in pairs:
-            held = [each for each in ast.walk(right) if isinstance(each, ast.Constant)]
-            ref = seen.ref(left)
-            if ref is not None and not seen.of(right) and held:
-                conditions.append(CellCondition(ref, [str(each.value) for each in held]))
-                used |= {*map(id, held)}
-            elif ref is not None and (other := seen.ref(right)) is not None:
+            constants = [each for each in ast.walk(right) if isinstance(each, ast.Constant)]
+            ref = frames.ref(left)
+            if ref is not None and not frames.of(right) and constants:
+                conditions.append(CellCondition(ref, [str(each.value) for each in constants]))
+                used |= {*map(id, constants)}
+            elif ref is not None and (other := frames.ref(right)) is not None:
                 links.append((ref, other))
     attributes = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
-    is_plain &= not attributes & _OTHER_CALLS
+    is_plain &= not attributes & _NON_EQUAL_CALLS
     is_plain &= not any(isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not | ast.Invert) for e in nodes)
-    used |= {id(each) for each in seen.shaping(nodes)}
+    used |= {id(each) for each in frames.shaping(nodes)}
     texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     unplaced = [
         str(n.value)

@@ -10,8 +10,7 @@ from chameleon.modules.documents.read_rows import CellCondition, Reads, Ref
 from chameleon.modules.sql.query_faults import query_tree
 
 _UNEQUAL = exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.Like | exp.Glob
-_OTHERWISE = _UNEQUAL | exp.Not | exp.Case | exp.Offset | exp.Except
-_EQUAL = exp.EQ | exp.Is | exp.NullSafeEQ
+_NOT_PLAIN = _UNEQUAL | exp.Not | exp.Case | exp.Offset | exp.Except
 
 
 def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
@@ -34,8 +33,8 @@ def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
         ref, other, *_ = (None if each in texts else _ref(each) for each in sides)
         if ref and other:
             links.append((ref, other))
-        elif values and (found := ref or other):
-            conditions.append(CellCondition(found, values))
+        elif values and (column_ref := ref or other):
+            conditions.append(CellCondition(column_ref, values))
     joins = list(tree.find_all(exp.Join))
     return Reads(
         frozenset(
@@ -45,7 +44,7 @@ def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
         ),
         tuple(conditions),
         tuple(links),
-        is_plain=tree.find(*_OTHERWISE.__args__) is None,
+        is_plain=tree.find(*_NOT_PLAIN.__args__) is None,
         is_any=tree.find(exp.Or) is not None,
         is_loose=any(each.args.get("using") or each.method for each in joins),
     )
@@ -61,10 +60,10 @@ def _ref(node: exp.Expr | None) -> Ref | None:
 
 def _groups(column: exp.Column) -> Iterator[tuple[str, ...]]:
     """Yield the tables that a column may belong to: in its SELECT, then in inner and outer ones."""
-    selects, around = [], column.find_ancestor(exp.Select)
-    while around is not None:
-        selects.append(around)
-        around = around.find_ancestor(exp.Select)
+    selects, select = [], column.find_ancestor(exp.Select)
+    while select is not None:
+        selects.append(select)
+        select = select.find_ancestor(exp.Select)
     tables = [
         {
             table.alias_or_name.casefold(): table.name.casefold()

@@ -46,12 +46,12 @@ FREE = frozenset(map(Fraction, (*range(13), 24, 30, 52, 60, 100, 360, 365, 1_000
 _MONTHS = {name.lower(): Fraction(number) for number, name in enumerate(calendar.month_name) if name}
 _DATE = re.compile(r"(?<!\d)(\d{1,4})[./](\d{1,2})[./](\d{1,4})(?!\d)")
 _SHARES = {"half": Fraction(50), "third": Fraction(100, 3), "quarter": Fraction(25), "tenth": Fraction(10)}
-_FEWEST_WORDS, _MOST_PARTS = 2, 40
+_MIN_QUOTE_WORDS, _MAX_PARTS = 2, 40
 
 
 def quotes_in(text: str) -> list[str]:
     """Return the texts in double quotes."""
-    return [next(filter(None, found.groups())) for found in _QUOTED.finditer(text)]
+    return [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
 
 
 def fault_of_quotes(quotes: Sequence[str], cited: Sequence[str]) -> str:
@@ -59,17 +59,17 @@ def fault_of_quotes(quotes: Sequence[str], cited: Sequence[str]) -> str:
 
     Case, white space and the style of quotes and dashes are ignored, and "…" may replace words.
     """
-    passages, held = list(map(_form, cited)), set[int]()
+    passages, hits = list(map(_form, cited)), set[int]()
     for quote in quotes:
         parts = [part for each in _GAP.split(quote) if len(part := _form(each).strip(" .,;:-()")) > 1]
         words = r"(?!\w).*?(?<!\w)".join(map(re.escape, parts))
-        said = re.compile(rf"(?<!\w){words}(?!\w)")
-        places = {n for n, text in enumerate(passages) if parts and said.search(text)}
+        pattern = re.compile(rf"(?<!\w){words}(?!\w)")
+        places = {n for n, text in enumerate(passages) if parts and pattern.search(text)}
         if not places:
             return f"no passage that the reply cites says {quote[:80]!r}"
-        if len(_form(quote).split()) >= _FEWEST_WORDS or _FIGURE.search(quote):
-            held |= places
-    return "" if len(held) == len(passages) else "it quotes no words of a passage that it cites"
+        if len(_form(quote).split()) >= _MIN_QUOTE_WORDS or _FIGURE.search(quote):
+            hits |= places
+    return "" if len(hits) == len(passages) else "it quotes no words of a passage that it cites"
 
 
 def fault_of_numbers(
@@ -94,8 +94,8 @@ def fault_of_numbers(
     strange = next((each for each in stated if not any(_is_near(n, each) for n in numbers)), None)
     if strange is None:
         return ""
-    shown = f"{float(strange):,.10g}"
-    return f"the number {shown} is in no passage that it cites, and is not calculated from numbers of them"
+    figure = f"{float(strange):,.10g}"
+    return f"the number {figure} is in no passage that it cites, and is not calculated from numbers of them"
 
 
 def _form(text: str) -> str:
@@ -104,15 +104,15 @@ def _form(text: str) -> str:
 
 def _numbers(text: str) -> list[list[Fraction]]:
     """Return the possible values of each number in a text, likeliest first, without sign; half is 50 %."""
-    found = list(map(_readings, _FIGURE.finditer(_DATE.sub(r"\1 | \2 | \3", text.translate(_PLAIN)))))
+    numbers = list(map(_readings, _FIGURE.finditer(_DATE.sub(r"\1 | \2 | \3", text.translate(_PLAIN)))))
     words, before = language_of("").numbers | _SHARES | _MONTHS, Fraction(0)
     for word in (*re.findall(r"[a-z]+", text.lower()), ""):
         number = words.get(word)
         if number is not None and before >= 20 and 0 < number < 10:  # twenty five
             number, before = before + number, Fraction(0)
-        found += [[before]] if before else []
+        numbers += [[before]] if before else []
         before = number or Fraction(0)
-    return found
+    return numbers
 
 
 def _readings(figure: re.Match[str]) -> list[Fraction]:
@@ -121,14 +121,14 @@ def _readings(figure: re.Match[str]) -> list[Fraction]:
         hours, minutes = map(int, figure["clock"].split(":"))
         return [Fraction(100 * hours + minutes, 100), Fraction(hours), Fraction(minutes)]
     parts = re.split(r"[^\d.,]", figure["digits"])
-    whole, scale = "".join(parts), _SCALES.get((figure["scale"] or "").lower(), 1)
-    forms = [whole.replace(",", "")] if _POINT.fullmatch(whole) else []
-    forms += [whole.replace(".", "").replace(",", ".")] if _COMMA.fullmatch(whole) else []
-    numbers = [*map(Fraction, forms or re.findall(r"\d+", whole))]
+    digits, scale = "".join(parts), _SCALES.get((figure["scale"] or "").lower(), 1)
+    forms = [digits.replace(",", "")] if _POINT.fullmatch(digits) else []
+    forms += [digits.replace(".", "").replace(",", ".")] if _COMMA.fullmatch(digits) else []
+    numbers = [*map(Fraction, forms or re.findall(r"\d+", digits))]
     return [*(number * scale for number in numbers), *numbers, *map(Fraction, parts[1:] and parts)]
 
 
-def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
+def _values(expression: str, known: set[Fraction]) -> Iterator[Fraction]:
     """Calculate the left side of an equation if its numbers are known; 5 % counts as 5 and as .05."""
 
     def calculated(node: ast.AST) -> Fraction:
@@ -144,10 +144,10 @@ def _values(written: str, known: set[Fraction]) -> Iterator[Fraction]:
         raise ValueError("no calculation with known numbers")
 
     signs = _TIMES.sub(
-        "*", _FIGURE.sub(lambda each: str(float(_readings(each)[0])), written).translate(_SIGNS)
+        "*", _FIGURE.sub(lambda each: str(float(_readings(each)[0])), expression).translate(_SIGNS)
     )
     for text in dict.fromkeys((signs, _PERCENT.sub("/100", signs))):
-        parts = _UNIT.sub("", text).split()[-_MOST_PARTS:]
+        parts = _UNIT.sub("", text).split()[-_MAX_PARTS:]
         for start in range(len(parts)):  # a sentence may begin before it
             with suppress(SyntaxError, ArithmeticError, ValueError, RecursionError, MemoryError):
                 tree = ast.parse(" ".join(parts[start:]), mode="eval").body

@@ -26,9 +26,9 @@ class Ref:
     def places(self, columns: Mapping[str, Sequence[str]]) -> dict[str, int]:
         """Return the tables it belongs to, with its position; if unclear, all that have that column."""
         for group in (*self.groups, tuple(columns)):
-            there = {t: names.index(self.column) for t, names in columns.items() if self.column in names}
-            if found := {table: place for table, place in there.items() if table in group}:
-                return found
+            holders = {t: names.index(self.column) for t, names in columns.items() if self.column in names}
+            if matches := {table: place for table, place in holders.items() if table in group}:
+                return matches
         return {}
 
 
@@ -57,8 +57,8 @@ class Reads:
 
     def columns(self, table: Table) -> list[int]:
         """Return the positions of a table's columns that the text names."""
-        called = zip(_called(table.header), _called(safe_names(table.header)), strict=True)
-        return [n for n, names in enumerate(called) if not self.names.isdisjoint(names)]
+        pairs = zip(_folded(table.header), _folded(safe_names(table.header)), strict=True)
+        return [n for n, names in enumerate(pairs) if not self.names.isdisjoint(names)]
 
 
 def parts_read(
@@ -68,16 +68,16 @@ def parts_read(
 
     `first` is the table that programs call `df`.
     """
-    named = {name for name in tables if name.casefold() in reads.names}
-    used = named | ({first} if reads.names & FRAMES or len(tables) == 1 else set())
-    used = set(tables) if "tables" in reads.names and not named else used  # by a computed name
-    seen = {name: table for name, table in tables.items() if name in used or not used}
-    columns = {name: reads.columns(table) for name, table in seen.items()}
-    rows = _TableRows.of(seen, first).kept(reads, columns) if reads.is_plain else {}
-    return {name: (sorted(rows[name]) if rows.get(name) else None, columns[name]) for name in seen}
+    mentions = {name for name in tables if name.casefold() in reads.names}
+    used = mentions | ({first} if reads.names & FRAMES or len(tables) == 1 else set())
+    used = set(tables) if "tables" in reads.names and not mentions else used  # by a computed name
+    used_tables = {name: table for name, table in tables.items() if name in used or not used}
+    columns = {name: reads.columns(table) for name, table in used_tables.items()}
+    rows = _TableRows.of(used_tables, first).matching_rows(reads, columns) if reads.is_plain else {}
+    return {name: (sorted(rows[name]) if rows.get(name) else None, columns[name]) for name in used_tables}
 
 
-def _called(header: Sequence[str]) -> list[str]:
+def _folded(header: Sequence[str]) -> list[str]:
     return [name.strip().casefold() for name in header]
 
 
@@ -93,7 +93,7 @@ class _TableRows:
         known = {name.casefold(): (name, table) for name, table in tables.items()}
         if first in tables:
             known |= dict.fromkeys(FRAMES - known.keys(), (first, tables[first]))
-        return cls(known, {name: _called(safe_names(table.header)) for name, (_, table) in known.items()})
+        return cls(known, {name: _folded(safe_names(table.header)) for name, (_, table) in known.items()})
 
     def places(self, ref: Ref) -> dict[str, int]:
         """Return the tables that a column belongs to, by their original names, with its position."""
@@ -104,29 +104,29 @@ class _TableRows:
         rows = next(each.rows for name, each in self.tables.values() if name == table)
         return {n for n, row in enumerate(rows) if _forms(row[column]) & forms}
 
-    def kept(self, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
+    def matching_rows(self, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
         """Return the rows with the values and the rows joined to them; empty if any row may count."""
-        found: dict[str, dict[int, set[int]]] = {name: {} for name in columns}
-        known = {*self.tables} | {name for header in self.header.values() for name in header}
+        matches: dict[str, dict[int, set[int]]] = {name: {} for name in columns}
+        names = {*self.tables} | {name for header in self.header.values() for name in header}
         for condition in reads.conditions:
             at = self.places(condition.ref) if condition.ref else {}
             for value in condition.values:
-                if not at and value.strip().casefold() in known | _VERDICTS:
+                if not at and value.strip().casefold() in names | _VERDICTS:
                     continue
                 places = [*at.items()] or [(name, n) for name, each in columns.items() for n in each]
                 hits = {each: rows for each in places if (rows := self.equal(*each, _forms(value)))}
                 if not hits:
                     return {}
                 for (name, column), rows in hits.items():
-                    found[name].setdefault(column, set()).update(rows)
-        kept = Rows()
-        for name, each in found.items():
+                    matches[name].setdefault(column, set()).update(rows)
+        result = Rows()
+        for name, each in matches.items():
             either = set().union(*each.values())
             both = set() if reads.is_any else either.intersection(*each.values())
-            kept |= {name: both or either} if each else {}
-        return self.led(kept, reads, columns) if kept else {}
+            result |= {name: both or either} if each else {}
+        return self.with_joined_rows(result, reads, columns) if result else {}
 
-    def led(self, kept: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
+    def with_joined_rows(self, rows: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:
         """Return the kept rows, and the rows of other tables that joins lead to."""
         joins = [
             (table, column, other, place)
@@ -136,22 +136,22 @@ class _TableRows:
             for other, place in self.places(two).items()
             if table != other
         ]
-        told = {*kept}
+        direct = {*rows}
         for _ in columns:
             for table, column, other, place in joins:
-                if table in kept and (other not in kept or (told >= {table, other} and not reads.is_any)):
-                    led = self.equal(other, place, self.shared(table, kept[table], [column]))
-                    led &= kept.get(other, led)
-                    kept |= {other: led} if led else {}
-        for other in [each for each in columns if each not in kept] if reads.is_loose else ():
-            forms = frozenset().union(*(self.shared(each, kept[each], columns[each]) for each in kept))
-            kept[other] = set().union(*(self.equal(other, place, forms) for place in columns[other]))
-        return kept
+                if table in rows and (other not in rows or (direct >= {table, other} and not reads.is_any)):
+                    targets = self.equal(other, place, self.shared(table, rows[table], [column]))
+                    targets &= rows.get(other, targets)
+                    rows |= {other: targets} if targets else {}
+        for other in [each for each in columns if each not in rows] if reads.is_loose else ():
+            forms = frozenset().union(*(self.shared(each, rows[each], columns[each]) for each in rows))
+            rows[other] = set().union(*(self.equal(other, place, forms) for place in columns[other]))
+        return rows
 
     def shared(self, table: str, rows: set[int], columns: Sequence[int]) -> frozenset[str]:
         """Return the forms of the cells in these rows and columns."""
-        whole = next(each.rows for name, each in self.tables.values() if name == table)
-        return frozenset().union(*(_forms(whole[n][column]) for n in rows for column in columns))
+        table_rows = next(each.rows for name, each in self.tables.values() if name == table)
+        return frozenset().union(*(_forms(table_rows[n][column]) for n in rows for column in columns))
 
 
 def _forms(text: str) -> frozenset[str]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 PROMPT = "tablerag/index_summary"
 MAX_TOKENS = 400
-_CONCERNS_ALL = (AuthFailed, NoModel, ParameterRefused, ScriptExhausted)
-_AT_ONCE, _MOST_IN_A_ROW = 16, 20
+_FATAL_ERRORS = (AuthFailed, NoModel, ParameterRefused, ScriptExhausted)
+_THREADS, _MAX_FAILURES = 16, 20
 
 
 class Summaries:
@@ -46,20 +46,20 @@ class Summaries:
         Raises `ModelError` for an error that would repeat for all others, such as a wrong key, or after
         twenty failures in a row; and `StoreError`.
         """
-        left = iter(documents)
-        with ThreadPoolExecutor(_AT_ONCE, "chameleon-summaries") as threads:
-            while batch := list(islice(left, _AT_ONCE)):
-                asked = [threads.submit(copy_context().run, self._summary, each) for each in batch]
-                for document, reply in zip(batch, asked, strict=True):
-                    yield self._with_summary(document, reply.result())
+        rest = iter(documents)
+        with ThreadPoolExecutor(_THREADS, "chameleon-summaries") as threads:
+            while batch := list(islice(rest, _THREADS)):
+                futures = [threads.submit(copy_context().run, self._summary, each) for each in batch]
+                for document, future in zip(batch, futures, strict=True):
+                    yield self._with_summary(document, future.result())
 
     def _summary(self, document: Document) -> str | ModelError:
         if document.table is None:
             return ""
         title = unframed(" ".join(document.name.split()))
-        shown = table_text(document.table, style="pipe", max_rows=20, max_cell=200)
+        text = table_text(document.table, style="pipe", max_rows=20, max_cell=200)
         try:
-            reply = self.llm.ask(self._prompt.render({"table": shown, "title": title}), whole=False)
+            reply = self.llm.ask(self._prompt.render({"table": text, "title": title}), whole=False)
         except ModelError as problem:
             return problem
         return reply.text.strip() or EmptyReply("the reply is empty")
@@ -69,7 +69,7 @@ class Summaries:
             self._failed_in_a_row = 0
             return replace(document, text="\n\n".join(filter(None, (document.text, summary))))
         self._failed_in_a_row += 1
-        if isinstance(summary, _CONCERNS_ALL) or self._failed_in_a_row >= _MOST_IN_A_ROW:
+        if isinstance(summary, _FATAL_ERRORS) or self._failed_in_a_row >= _MAX_FAILURES:
             raise summary
         self.failed[document.id] = summary
         return document

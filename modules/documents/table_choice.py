@@ -30,11 +30,11 @@ _REPLY = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-_BEGINNING = 500  # characters of a passage to show
-_FEWEST_SHARED, _COMPARED = 2, 2_000  # names that two tables must share; rows compared
-_SHORT = 3  # letters of a name that says little
-_MOST_READ = 100  # rows of a table that is read with passages
-_MOST_CHOSEN = 5  # tables that one question may be answered from
+_PASSAGE_CHARS = 500  # characters of a passage to show
+_MIN_SHARED, _COMPARED_ROWS = 2, 2_000  # names that two tables must share; rows compared
+_SHORT_NAME_CHARS = 3  # letters of a name that says little
+_MAX_READ_ROWS = 100  # rows of a table that is read with passages
+_MAX_TABLES = 5  # tables that one question may be answered from
 
 
 @dataclass(frozen=True)
@@ -55,26 +55,26 @@ class Candidate:
     def names(self) -> list[set[str]]:
         """Return the cells with letters in the first rows of each column."""
         columns = (
-            [cell.strip().casefold() for cell in each.cells[:_COMPARED]] for each in self.table.columns
+            [cell.strip().casefold() for cell in each.cells[:_COMPARED_ROWS]] for each in self.table.columns
         )
         return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
 
     def goes_with(self, other: Candidate) -> bool:
         """Return whether a column of each holds the same names, so that rows of one lead to the other."""
         pairs = ((one, two) for one in self.names for two in other.names)
-        return any(len(one & two) >= max(_FEWEST_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
+        return any(len(one & two) >= max(_MIN_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
 
     def leads(self, question: str, told: str) -> bool:
         """Return whether a question names a cell that the passages lack: its row may lead to them."""
-        asked = f" {' '.join(_WORD.findall(question.casefold()))} "
-        names = (name for column in self.names for name in column if len(name) > _SHORT)
-        return any(f" {name} " in asked and name not in told for name in names)
+        text = f" {' '.join(_WORD.findall(question.casefold()))} "
+        names = (name for column in self.names for name in column if len(name) > _SHORT_NAME_CHARS)
+        return any(f" {name} " in text and name not in told for name in names)
 
     def as_passage(self) -> dict[str, Any]:
         """Return the table as a passage with its source: the header, then one row per line."""
-        text = table_text(self.table, style="pipe", max_rows=_MOST_READ)
-        told = {"of": len(self.table.rows), "columns": list(self.table.header)}
-        return {"title": self.name, "text": text, "source": {**source_of(self.to_json()), **told}}
+        text = table_text(self.table, style="pipe", max_rows=_MAX_READ_ROWS)
+        extent = {"of": len(self.table.rows), "columns": list(self.table.header)}
+        return {"title": self.name, "text": text, "source": {**source_of(self.to_json()), **extent}}
 
     @property
     def called(self) -> str:
@@ -131,51 +131,51 @@ class TableChoice(LLMModule):
         Raises `Declined` if the model says that none of them can answer.
         """
         tables, texts = retrieved(state, self.max_tables)
-        others = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
+        rivals = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
         if not tables and not texts:
             raise Declined("nothing was found in the index")
         is_first = not state.input.get(HISTORY)  # a follow-up may refer to an earlier question
         is_alone = is_first and not any(tables[0].goes_with(each) for each in tables[1:])
-        if tables and (not others or (is_alone and tables[0].score >= self.ahead * max(others) > 0)):
-            return _chosen(tables[:1], "it is clearly ahead")
+        if tables and (not rivals or (is_alone and tables[0].score >= self.ahead * max(rivals) > 0)):
+            return _table_output(tables[:1], "it is clearly ahead")
         is_ahead = not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0)
-        told = " ".join(f"{text.name} {text.text}".casefold() for text, _ in texts)
-        if is_ahead and not any(each.leads(state.input["question"], told) for each in tables):
-            return _read(texts, "they are clearly ahead")
+        passage_text = " ".join(f"{text.name} {text.text}".casefold() for text, _ in texts)
+        if is_ahead and not any(each.leads(state.input["question"], passage_text) for each in tables):
+            return _passage_output(texts, "they are clearly ahead")
         return dict(super().run(state))
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return the slots with the tables, numbered, and passages found: name, place and beginning."""
         tables, texts = retrieved(state, self.max_tables)
-        shown = [self._beginning(number, each) for number, each in enumerate(tables, 1)]
-        shown += [_passage(document) for document, _ in texts]
-        return super().slots(state) | {"found": Quoted("\n".join(shown))}
+        entries = [self._beginning(number, each) for number, each in enumerate(tables, 1)]
+        entries += [_passage(document) for document, _ in texts]
+        return super().slots(state) | {"found": Quoted("\n".join(entries))}
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """Return the tables that the reply numbers, or the passages. Raises `StepRejected` otherwise."""
-        found, texts = retrieved(state, self.max_tables)
+        tables, texts = retrieved(state, self.max_tables)
         plain = _SPAN.sub(
             lambda span: ", ".join(map(str, range(int(span[1]), int(span[2]) + 1))), text.strip()
         )
-        said = reply.groupdict() if (reply := _REPLY.match(plain)) else {}
+        groups = reply.groupdict() if (reply := _REPLY.match(plain)) else {}
         if reply and re.search(r"\btables?\W{0,3}\d", plain[reply.end() :], re.IGNORECASE):
             raise StepRejected("the reply continues about other tables", hint="Reply with the numbers only.")
-        if said.get("none"):
-            what = f"none of the {len(found)} tables found answers the question"
+        if groups.get("none"):
+            what = f"none of the {len(tables)} tables found answers the question"
             what += f", nor does any of the {len(texts)} passages" if texts else ""
             raise Declined(what, hint="Use words of the table or text, or index more of them.")
-        told = said.get("numbers") or said.get("too") or ""
-        if texts and said.get("passages") and not told:
-            return _read(texts, "the model chose them")
-        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", told))))
-        if not numbers or not all(1 <= number <= len(found) for number in numbers):
+        figures = groups.get("numbers") or groups.get("too") or ""
+        if texts and groups.get("passages") and not figures:
+            return _passage_output(texts, "the model chose them")
+        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", figures))))
+        if not numbers or not all(1 <= number <= len(tables) for number in numbers):
             raise StepRejected("the reply names none of the tables", hint='Reply with a number, or "none".')
-        if len(numbers) > _MOST_CHOSEN:
+        if len(numbers) > _MAX_TABLES:
             raise StepRejected(f"the reply names {len(numbers)} tables", hint="Name as few as possible.")
-        chosen = [found[number - 1] for number in numbers]
-        if texts and (said.get("passages") or said.get("both")):
-            return _read(texts, "the model chose them", chosen)
-        return _chosen(chosen, "the model chose it")
+        chosen = [tables[number - 1] for number in numbers]
+        if texts and (groups.get("passages") or groups.get("both")):
+            return _passage_output(texts, "the model chose them", chosen)
+        return _table_output(chosen, "the model chose it")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" in output:
@@ -185,30 +185,30 @@ class TableChoice(LLMModule):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" not in output:
             return {"passage_choice": {"why": output["why"]}}
-        chosen = {key: value for key, value in output.items() if key not in ("table", "tables", "sources")}
-        return {"table_choice": chosen, "sources": output["sources"]}
+        choice = {key: value for key, value in output.items() if key not in ("table", "tables", "sources")}
+        return {"table_choice": choice, "sources": output["sources"]}
 
     def _beginning(self, number: int, candidate: Candidate) -> str:
         place = ", ".join(candidate.source.values())
-        called = on_one_line(f"{candidate.name} ({place})" if place else candidate.name)
+        title = on_one_line(f"{candidate.name} ({place})" if place else candidate.name)
         text = table_text(candidate.table, style=self.table_view.style, **self.table_view.limits)
-        return f"Table {number}: {untagged(called)}\n{block('table', text)}"
+        return f"Table {number}: {untagged(title)}\n{block('table', text)}"
 
 
 def _passage(document: Document) -> str:
-    called = on_one_line(", ".join(dict.fromkeys([document.name, *document.source.values()])))
-    text = textwrap.shorten(document.text, _BEGINNING, placeholder=" …")
-    return f"Passage: {untagged(called)}\n{block('passage', text)}"
+    title = on_one_line(", ".join(dict.fromkeys([document.name, *document.source.values()])))
+    text = textwrap.shorten(document.text, _PASSAGE_CHARS, placeholder=" …")
+    return f"Passage: {untagged(title)}\n{block('passage', text)}"
 
 
-def _read(
-    found: Sequence[tuple[Document, float]], why: str, tables: Sequence[Candidate] = ()
+def _passage_output(
+    texts: Sequence[tuple[Document, float]], why: str, tables: Sequence[Candidate] = ()
 ) -> dict[str, Any]:
-    shown = [each.as_passage() for each in tables]
-    return {"why": why, "passages": [*shown, *(passage_of(document) for document, _ in found)]}
+    table_passages = [each.as_passage() for each in tables]
+    return {"why": why, "passages": [*table_passages, *(passage_of(document) for document, _ in texts)]}
 
 
-def _chosen(candidates: Sequence[Candidate], why: str) -> dict[str, Any]:
+def _table_output(candidates: Sequence[Candidate], why: str) -> dict[str, Any]:
     first, *others = candidates
     return {
         **first.to_json(),

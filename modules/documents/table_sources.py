@@ -18,7 +18,7 @@ from chameleon.modules.tablerag.table_retriever import source_of
 from chameleon.table.amounts import read_amount
 from chameleon.table.replies import positions
 
-_MOST_ROWS = 1_000
+_MAX_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class TableRegion:
         """
         names = [name.strip() or f"column {number}" for number, name in enumerate(table.header, 1)]
         rows, columns = self._within(table)
-        told: dict[str, Any] = {"of": len(table.rows), "columns": [names[column] for column in columns]}
-        if len(rows) <= _MOST_ROWS:
-            told["rows"] = sorted(row + 1 for row in rows)
+        source: dict[str, Any] = {"of": len(table.rows), "columns": [names[column] for column in columns]}
+        if len(rows) <= _MAX_ROWS:
+            source["rows"] = sorted(row + 1 for row in rows)
         elif len(rows) < len(table.rows):
-            told["count"] = len(rows)
+            source["count"] = len(rows)
         if cells:
-            told["cells"] = [[row + 1, names[column]] for row, column in cells]
-        return told
+            source["cells"] = [[row + 1, names[column]] for row, column in cells]
+        return source
 
     def answer_cells(self, answer: Any, table: Table, question: str) -> list[Cell]:
         """Return the cells here that contain a textual answer; none for numbers.
@@ -55,10 +55,10 @@ class TableRegion:
         if any(read_amount(item) for item in items):
             return []
         rows, columns = self._within(table)
-        kept = {"rows": rows, "columns": columns}
-        cells, missing = located(items, table, question, kept)
+        region = {"rows": rows, "columns": columns}
+        cells, missing = located(items, table, question, region)
         if missing and len(items) == 1 and ", " in items[0]:
-            cells, missing = located(items[0].split(", "), table, question, kept)
+            cells, missing = located(items[0].split(", "), table, question, region)
         is_here = all(row in rows and column in columns for row, column in cells)
         words, known = {table.rows[row][column].strip() for row, column in cells}, {row for row, _ in cells}
         others = (table.rows[row][column] for row in rows if row not in known for column in columns)
@@ -110,23 +110,23 @@ def table_sources(state: State, answer: Any) -> list[dict[str, Any]]:
 
 def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     """Return each table that was read: its source, the whole table, and the part that was read."""
-    asked = _asked(state)
+    sources = _source_tables(state)
     chain = state.cache.get("chain") or ()
     args = [link.get("args", {}) for link in chain]
     joined = {name for each in args for name in (each.get("table"), *each.get("tables", ()))}
     if chain:
-        asked = [each for place, each in enumerate(asked) if not place or each[0]["table"] in joined]
-    wholes, tables = [table for _, table in asked], state.tables
-    kept = [region_kept(*pair) for pair in zip(wholes, tables, strict=False)]
-    if len(asked) == 1 and kept[:1] not in ([None], [TableRegion()]):
-        return [(*asked[0], kept[0])] if kept[0] else []
-    if len(asked) > 1 and None in kept:  # they were joined, or something was computed from them
+        sources = [each for place, each in enumerate(sources) if not place or each[0]["table"] in joined]
+    wholes, tables = [table for _, table in sources], state.tables
+    parts = [region_kept(*pair) for pair in zip(wholes, tables, strict=False)]
+    if len(sources) == 1 and parts[:1] not in ([None], [TableRegion()]):
+        return [(*sources[0], parts[0])] if parts[0] else []
+    if len(sources) > 1 and None in parts:  # they were joined, or something was computed from them
         made = [each.input_changes["table"] for each in state.executed if "table" in each.input_changes]
         used = " ".join([*tables[0].header, *(link.get("call", "") for link in chain)])
-        found = [[_region_in(whole, each, used) for whole in wholes] for each in reversed(made or tables[:1])]
-        regions = max(found, key=lambda each: sum(map(bool, each)))  # a sum over a join has lost some
-        return [(*each, region) for each, region in zip(asked, regions, strict=True) if region] or [
-            (*each, TableRegion()) for each in asked
+        sets = [[_region_in(whole, each, used) for whole in wholes] for each in reversed(made or tables[:1])]
+        regions = max(sets, key=lambda each: sum(map(bool, each)))  # a sum over a join has lost some
+        return [(*each, region) for each, region in zip(sources, regions, strict=True) if region] or [
+            (*each, TableRegion()) for each in sources
         ]
     if state.cache.get("sql"):
         from chameleon.modules.documents.query_reads import reads_of_query
@@ -136,29 +136,29 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     elif state.cache.get("program") is not None:
         reads = reads_of_program(parsed(str(state.cache["program"])))
     else:
-        return [(*each, TableRegion()) for each in asked]
-    named = named_tables(wholes, first=1)
+        return [(*each, TableRegion()) for each in sources]
+    pairs = named_tables(wholes, first=1)
     sql_names = SqlDatabase.of(wholes[0], wholes[1:]).names if len(wholes) > 1 else ["w"]
-    called = sql_names if state.cache.get("sql") else [name for name, _ in named]
-    read = parts_read(reads, dict(zip(called, wholes, strict=True)), called[0])
+    names = sql_names if state.cache.get("sql") else [name for name, _ in pairs]
+    by_name = parts_read(reads, dict(zip(names, wholes, strict=True)), names[0])
     return [
-        (*each, TableRegion(read[name][0], read[name][1] or None))
-        for each, name in zip(asked, called, strict=True)
-        if name in read
+        (*each, TableRegion(by_name[name][0], by_name[name][1] or None))
+        for each, name in zip(sources, names, strict=True)
+        if name in by_name
     ]
 
 
-def _asked(state: State) -> list[tuple[dict[str, Any], Table]]:
+def _source_tables(state: State) -> list[tuple[dict[str, Any], Table]]:
     """Return the tables that the answer may come from, as they were given or found."""
     from chameleon.modules.documents.table_choice import retrieved
 
-    found = {each.id: each for each in retrieved(state)[0]} if state.cache.get("retrieved") else {}
-    if found:
+    candidates = {each.id: each for each in retrieved(state)[0]} if state.cache.get("retrieved") else {}
+    if candidates:
         choice = state.cache.get("table_choice", {})
-        ids = [id for id in (choice.get("id"), *choice.get("others", ())) if id in found]
+        ids = [id for id in (choice.get("id"), *choice.get("others", ())) if id in candidates]
         if not ids:  # none was chosen: use the current ones
-            ids = list(found)[: len(state.tables)]
-        return [(source_of(found[id].to_json()), found[id].table) for id in ids]
+            ids = list(candidates)[: len(state.tables)]
+        return [(source_of(candidates[id].to_json()), candidates[id].table) for id in ids]
     first = state.started.input if state.started else state.input
     wholes = [first.get("table") or state.input["table"], *(first.get("tables") or ())]
     return [({"table": name}, each) for name, each in named_tables(wholes, first=1)]
@@ -173,6 +173,6 @@ def _region_in(whole: Table, part: Table, used: str) -> TableRegion | None:
     if not shared:
         return None
     places = [part.header.index(whole.header[index]) for index in shared]
-    there = {tuple(row[place] for place in places) for row in part.rows}
-    rows = [n for n, row in enumerate(whole.rows) if tuple(row[index] for index in shared) in there]
+    part_rows = {tuple(row[place] for place in places) for row in part.rows}
+    rows = [n for n, row in enumerate(whole.rows) if tuple(row[index] for index in shared) in part_rows]
     return TableRegion(rows or None, [n for n in shared if whole.header[n] in used] or shared)

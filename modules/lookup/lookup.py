@@ -25,15 +25,15 @@ class RowLookup(LLMModule):
         table: Table = state.input["table"]
         if self.stays_whole(table):
             return table
-        kept: Table = super().run(state)
-        return kept
+        part: Table = super().run(state)
+        return part
 
     def stays_whole(self, table: Table) -> bool:
         """Return whether to skip the model: it cannot keep rows that it has not seen."""
         rows = len(table.rows) + 1
-        most = self.table_view.max_rows
+        limit = self.table_view.max_rows
         is_small = rows < self.min_rows or rows * len(table.header) < self.min_cells
-        return is_small or (most is not None and len(table.rows) > most)
+        return is_small or (limit is not None and len(table.rows) > limit)
 
     def interpret(self, text: str, state: State) -> Table:
         """Return the part of the table that a reply shows, with the cells as in the table.
@@ -73,9 +73,9 @@ class ColumnLookup(RowLookup):
         """Return the columns that the reply shows, with all rows: this module does not drop rows."""
         table: Table = state.input["table"]
         names = iter(super().interpret(text, state).header)
-        wanted, indexes = next(names, None), []
+        expected, indexes = next(names, None), []
         for index, name in enumerate(table.header):
-            if name == wanted:
+            if name == expected:
                 indexes.append(index)
-                wanted = next(names, None)
+                expected = next(names, None)
         return table.take_columns(indexes)

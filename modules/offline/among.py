@@ -16,7 +16,7 @@ from chameleon.modules.tablerag.table_retriever import source_of
 from chameleon.retrieval.document import Document
 from chameleon.table.replies import normal
 
-_MOST_CELLS, _LONGEST = 500_000, 60
+_MAX_CELLS, _MAX_ANSWER_CHARS = 500_000, 60
 _BEFORE = r"(?<!between)\s+(?:(?:in|of|for|from|over|during|across)\s+)?(?:the\s+)?"
 _ALL_OF = re.compile(
     r"\s+(?:(?:in|of|for|from|over|during|across)\s+)?(?:both|all)\s+(?:of\s+)?(?:the\s+)?"
@@ -28,19 +28,19 @@ _SPAN = re.compile(
     r"|\bfrom\s+\w+\s+to\b",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(r"\bthan\b", re.IGNORECASE)
-_ADDED_UP = re.compile(r"\bhow (?:many|much)\b|\b(?:total|sum|altogether|most|fewest|least)\b", re.IGNORECASE)
+_COMPARISON = re.compile(r"\bthan\b", re.IGNORECASE)
+_QUANTITY = re.compile(r"\bhow (?:many|much)\b|\b(?:total|sum|altogether|most|fewest|least)\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\b(?:total|altogether|sum|in all)\b", re.IGNORECASE)
-_COUNTED = re.compile(r"\bhow many ((?:different |distinct )?\w+(?: \w+)?)", re.IGNORECASE)
-_LEAST = re.compile(r"\b(?:fewest|least|lowest|smallest)\b", re.IGNORECASE)
+_COUNT_PHRASE = re.compile(r"\bhow many ((?:different |distinct )?\w+(?: \w+)?)", re.IGNORECASE)
+_MINIMUM = re.compile(r"\b(?:fewest|least|lowest|smallest)\b", re.IGNORECASE)
 # Quantities that are never added up over years, whatever the question.
 _NO_SUM = re.compile(
     r"\b(?:prices?|costs?|expensive|cheap\w*|rates?|ranks?|ratings?|percent\w*|shares?|average|mean|median|ages?|old|tall"
     r"|high\w*|low\w*|temperatures?|heights?|populations?|positions?|differen\w+|change\w*)\b|%",
     re.IGNORECASE,
 )
-_MOST_FOUND = 10  # tables that a search keeps
-_NAME_IT = "Ask again with words that only the name of one has."
+_MAX_HITS = 10  # tables that a search keeps
+_NAME_HINT = "Ask again with words that only the name of one has."
 
 Found = tuple[Candidate, dict[str, Any]]
 Read = Callable[[State, Table], dict[str, Any]]
@@ -61,32 +61,32 @@ def among(
     question names several tables with the same columns ("in 2023 and 2024", "of both seasons"), their union
     is read.
     """
-    if (together := _together(state.input["question"], found)) is not None:
-        return _of_union(read, state, *together)
+    if (plan := _union_plan(state.input["question"], found)) is not None:
+        return _union_output(read, state, *plan)
     words = telling_words(state.input["question"])
-    had = {each.id: covered(words, _texts_in(each)) for each in found}
-    most = max(map(len, had.values()), default=0)
+    hits = {each.id: covered(words, _texts_in(each)) for each in found}
+    top = max(map(len, hits.values()), default=0)
     texts = [document for document, _ in passages]
-    named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
-    said = max((len(covered(words, [text.text])) for text in texts), default=0)
-    if max(map(len, named), default=0) > most or said == most > 1:  # a single word proves nothing
+    text_hits = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
+    body_top = max((len(covered(words, [text.text])) for text in texts), default=0)
+    if max(map(len, text_hits), default=0) > top or body_top == top > 1:  # a single word proves nothing
         raise Declined("the question may be about a text, and reading one needs a model")
-    if not found or (words and not most):
+    if not found or (words and not top):
         raise Declined("no word of the question singles out one of the tables found")
-    fitting = [each for each in found if len(had[each.id]) == most]
+    fitting = [each for each in found if len(hits[each.id]) == top]
     first = fitting[0].score
-    near = [each for each in fitting if first <= 0 or each.score * ahead >= first]
+    rivals = [each for each in fitting if first <= 0 or each.score * ahead >= first]
     try:
-        (chosen, output), *agreeing = _agreeing(read, state, near)
+        (chosen, output), *agreeing = _consensus(read, state, rivals)
     except Declined as refusal:
-        alike = [each.called for each in found if has_same_columns(found[0].table, each.table)]
-        of_all = " and ".join(alike) if _ALL_OF.search(state.input["question"]) and alike[1:] else ""
-        if needed := _needed(had, found, most) or of_all:
+        names = [each.called for each in found if has_same_columns(found[0].table, each.table)]
+        of_all = " and ".join(names) if _ALL_OF.search(state.input["question"]) and names[1:] else ""
+        if needed := _needed_pair(hits, found, top) or of_all:
             what = f"the question may need {needed} together, and combining them needs a model"
             raise Declined(what, hint=f"{refusal.what[0].upper()}{refusal.what[1:]}.") from None
         raise
-    told = [text for word, text in words.items() if word in had[chosen.id]]
-    choice: dict[str, Any] = {**chosen.to_json(), "words": told, "tried": len(near)}
+    matches = [text for word, text in words.items() if word in hits[chosen.id]]
+    choice: dict[str, Any] = {**chosen.to_json(), "words": matches, "tried": len(rivals)}
     choice |= {"agreeing": [each.id for each, _ in agreeing]} if agreeing else {}
     sources = [
         source_of(each.to_json()) | {key: value for key, value in out["sources"][0].items() if key != "table"}
@@ -95,42 +95,42 @@ def among(
     return {**output, "sources": sources, "table_choice": choice, "table": chosen.table}
 
 
-def _agreeing(read: Read, state: State, near: Sequence[Candidate]) -> list[Found]:
+def _consensus(read: Read, state: State, rivals: Sequence[Candidate]) -> list[Found]:
     """Return the tables that answer, with their outputs. Raises `Declined` if they differ or one declines."""
-    came: dict[str, dict[str, Any] | Declined] = {}
-    for each in near:
+    outcomes: dict[str, dict[str, Any] | Declined] = {}
+    for each in rivals:
         try:
-            came[each.id] = read(state, each.table)
+            outcomes[each.id] = read(state, each.table)
         except Declined as refusal:
-            came[each.id] = refusal
-    whole = [each.table for each in near if isinstance(came[each.id], dict)]
-    if not whole and isinstance(why := came[near[0].id], Declined):
-        what = f"in the table that fits best, {near[0].called}: {why.what}"
-        raise Declined(what, hint=why.hint)
-    near = [each for each in near if not _is_part(each.table, whole)]
-    fits = [(each, found) for each in near if isinstance(found := came[each.id], dict)]
-    is_looked_up = all("cells" in found["sources"][0] for _, found in fits)
+            outcomes[each.id] = refusal
+    tables = [each.table for each in rivals if isinstance(outcomes[each.id], dict)]
+    if not tables and isinstance(failure := outcomes[rivals[0].id], Declined):
+        what = f"in the table that fits best, {rivals[0].called}: {failure.what}"
+        raise Declined(what, hint=failure.hint)
+    rivals = [each for each in rivals if not _is_part(each.table, tables)]
+    fits = [(each, output) for each in rivals if isinstance(output := outcomes[each.id], dict)]
+    is_looked_up = all("cells" in output["sources"][0] for _, output in fits)
     is_copy = all(fits[0][0].table.contains(each.table) for each, _ in fits)
-    is_same = len({str(found["answer"]) for _, found in fits}) == 1 and len(fits) == len(near)
+    is_same = len({str(output["answer"]) for _, output in fits}) == 1 and len(fits) == len(rivals)
     if not is_same or (len(fits) > 1 and not (is_looked_up or is_copy)):
-        said = {each.id: str(found["answer"])[:_LONGEST] for each, found in fits}
-        told = "; ".join(f"{each.called}: {said.get(each.id, 'cannot tell')}" for each in near)
-        raise Declined(f"it is not clear which table is meant ({told})", hint=_NAME_IT)
+        answers = {each.id: str(output["answer"])[:_MAX_ANSWER_CHARS] for each, output in fits}
+        listing = "; ".join(f"{each.called}: {answers.get(each.id, 'cannot tell')}" for each in rivals)
+        raise Declined(f"it is not clear which table is meant ({listing})", hint=_NAME_HINT)
     return fits
 
 
-def _needed(had: Mapping[str, frozenset[str]], found: Sequence[Candidate], most: int) -> str:
+def _needed_pair(hits: Mapping[str, frozenset[str]], candidates: Sequence[Candidate], top: int) -> str:
     """Name the two related tables that together have more of the question's words than any single one."""
-    best, told = most, ""
-    for first, second in combinations(found, 2):
+    best, names = top, ""
+    for first, second in combinations(candidates, 2):
         shared = {*map(str.casefold, first.table.header)} & {*map(str.casefold, second.table.header)}
-        count = len(had[first.id] | had[second.id])
+        count = len(hits[first.id] | hits[second.id])
         if count > best and (shared or first.goes_with(second)):
-            best, told = count, f"{first.called} and {second.called}"
-    return told
+            best, names = count, f"{first.called} and {second.called}"
+    return names
 
 
-def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
+def _union_plan(question: str, choices: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
     """Return the question to ask of a union, its tables and their distinguishing values; None if unsure.
 
     The question names two or more of the values that distinguish tables with the same columns ("in 2023 and
@@ -138,9 +138,9 @@ def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Cand
     total" replaces the names. Or it compares two of them ("in 2023 than in 2024"). Spans ("from 2022 to
     2024") do not count, nor does a group that may lack a table.
     """
-    counted, stems = _COUNTED.search(question), language_of(question).stems
-    for first in found:
-        group = [each for each in found if has_same_columns(first.table, each.table)]
+    counted, stems = _COUNT_PHRASE.search(question), language_of(question).stems
+    for first in choices:
+        group = [each for each in choices if has_same_columns(first.table, each.table)]
         names = [each.name for each in group]
         if len(group) < 2 or len(set(names)) < len(group):
             continue
@@ -148,37 +148,37 @@ def _together(question: str, found: Sequence[Candidate]) -> tuple[str, list[Cand
         nouns = [{*stems(each.name)} for each in first.table.columns if not each.meaning.is_number]
         if counted is not None and any(name and name <= {*stems(counted[1])} for name in nouns):
             return None  # ambiguous: branches of both years exist in either year, or in each
-        told = {cell.strip().casefold() for each in group for row in each.table.rows for cell in row}
-        if _SPAN.search(question) or told & {*map(str.casefold, values)}:
+        cells = {cell.strip().casefold() for each in group for row in each.table.rows for cell in row}
+        if _SPAN.search(question) or cells & {*map(str.casefold, values)}:
             return None
-        named = [v for v in values if re.search(rf"(?<!\w){re.escape(v)}(?!\w)", question, re.I)]
-        kept = [each for each, value in zip(group, values, strict=True) if value in named]
-        if len(named) == 2 and _COMPARED.search(question):
-            return question, kept, named
-        if len(named) > 1:
-            listed = "|".join(map(re.escape, named))
-            run = re.compile(rf"{_BEFORE}(?:{listed})(?:(?:,|\s+and|,\s+and)\s+(?:{listed}))+(?!\w)", re.I)
+        mentions = [v for v in values if re.search(rf"(?<!\w){re.escape(v)}(?!\w)", question, re.I)]
+        tables = [each for each, value in zip(group, values, strict=True) if value in mentions]
+        if len(mentions) == 2 and _COMPARISON.search(question):
+            return question, tables, mentions
+        if len(mentions) > 1:
+            words = "|".join(map(re.escape, mentions))
+            run = re.compile(rf"{_BEFORE}(?:{words})(?:(?:,|\s+and|,\s+and)\s+(?:{words}))+(?!\w)", re.I)
             place = run.search(question)
-            is_whole = place is not None and all(v.casefold() in place[0].casefold() for v in named)
+            is_whole = place is not None and all(v.casefold() in place[0].casefold() for v in mentions)
         else:
-            place, kept, named = _ALL_OF.search(question), group, values
-            is_whole = place is not None and _are_all(place, found, group, values)
-        if place is None or not is_whole or not _ADDED_UP.search(question) or _NO_SUM.search(question):
+            place, tables, mentions = _ALL_OF.search(question), group, values
+            is_whole = place is not None and _are_all(place, choices, group, values)
+        if place is None or not is_whole or not _QUANTITY.search(question) or _NO_SUM.search(question):
             return None
         before, after = question[: place.start()], question[place.end() :]
         total = "" if _TOTAL.search(f"{before} {after}") else " in total"
-        return before + total + after, kept, named
+        return before + total + after, tables, mentions
     return None
 
 
 def _are_all(
-    place: re.Match[str], found: Sequence[Candidate], group: Sequence[Candidate], values: Sequence[str]
+    place: re.Match[str], candidates: Sequence[Candidate], group: Sequence[Candidate], values: Sequence[str]
 ) -> bool:
     """Return whether a group is exactly the tables that "both seasons" or "all files" means."""
     words = [{*re.findall(r"\w+", each.name.casefold())} for each in group]
     stem = set.intersection(*words)
-    others = [{*re.findall(r"\w+", each.name.casefold())} for each in found if each not in group]
-    is_cut = len(found) == len(group) and len(found) >= _MOST_FOUND and bool(group[0].source)
+    others = [{*re.findall(r"\w+", each.name.casefold())} for each in candidates if each not in group]
+    is_cut = len(candidates) == len(group) and len(candidates) >= _MAX_HITS and bool(group[0].source)
     is_related = any(stem and stem <= each for each in others)
     are_years = all(re.fullmatch(r"(?:1[5-9]|20)\d\d", value) for value in values)
     is_of_years = re.search(r"years|seasons", place[0], re.I) is not None
@@ -186,17 +186,17 @@ def _are_all(
     return not (is_cut or is_related or (is_of_years and not are_years) or (is_both and len(group) != 2))
 
 
-def _of_union(
+def _union_output(
     read: Read, state: State, question: str, group: Sequence[Candidate], values: Sequence[str]
 ) -> dict[str, Any]:
     """Return the output over the rows of several tables, with sources in each. Raises `Declined`."""
-    whole = union_of([(each.name, each.table) for each in group])
-    asked = replace(state, input={**state.input, "question": question})
+    union = union_of([(each.name, each.table) for each in group])
+    new_state = replace(state, input={**state.input, "question": question})
     try:
-        output = read(asked, whole)
+        output = read(new_state, union)
     except Declined as refusal:
-        called = ", ".join(each.called for each in group)
-        raise Declined(f"in {called} together: {refusal.what}", hint=refusal.hint) from None
+        names = ", ".join(each.called for each in group)
+        raise Declined(f"in {names} together: {refusal.what}", hint=refusal.hint) from None
     (source,) = output["sources"]
     rows, sources, before = source.get("rows"), list[dict[str, Any]](), 0
     for each in group:
@@ -206,21 +206,21 @@ def _of_union(
         before = after
         if mine or mine is None:
             read_from = {*map(normal, source["columns"])}
-            told = {
+            extent = {
                 "of": len(each.table.rows),
                 "columns": [name for name in each.table.header if normal(name) in read_from],
             }
             sources.append(
                 source_of(each.to_json())
-                | told
+                | extent
                 | ({"rows": mine} if mine else {})
                 | ({"cells": cells} if cells else {})
             )
-    if _LEAST.search(question) and len(sources) < len(group):
+    if _MINIMUM.search(question) and len(sources) < len(group):
         missing = ", ".join(e.called for e in group if e.id not in {source["id"] for source in sources})
         raise Declined(f"the answer would be {output['answer']}, which is missing from {missing}")
     choice = {**group[0].to_json(), "words": list(values), "others": [each.id for each in group[1:]]}
-    return {**output, "sources": sources, "table_choice": choice, "table": whole}
+    return {**output, "sources": sources, "table_choice": choice, "table": union}
 
 
 def telling_words(question: str) -> dict[str, str]:
@@ -244,5 +244,5 @@ def _is_part(table: Table, others: Iterable[Table]) -> bool:
 
 
 def _texts_in(candidate: Candidate) -> Iterator[str]:
-    cells = islice(chain.from_iterable(candidate.table.rows), _MOST_CELLS)
+    cells = islice(chain.from_iterable(candidate.table.rows), _MAX_CELLS)
     return chain([candidate.name, *candidate.source.values()], candidate.table.header, cells)

@@ -19,7 +19,7 @@ from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
 from chameleon.modules.offline.words import Token
 from chameleon.retrieval.analysis import folded
 
-_MOST_TRIED, _MOST_BINDINGS = 400, 24
+_MAX_COMBINATIONS, _MAX_BINDINGS = 400, 24
 
 
 @dataclass(frozen=True)
@@ -49,33 +49,33 @@ class Frame:
 
     def is_whole(self, item: Item) -> bool:
         """Return whether an item is the exact name of a column."""
-        said = " ".join(token.low for token in self.tokens[item.start : item.end])
+        text = " ".join(token.low for token in self.tokens[item.start : item.end])
         name = folded(self.sheet.columns[item.value].plain).rstrip("? ")
-        return said in (name, f"{name}s")
+        return text in (name, f"{name}s")
 
     def bindings(self) -> Iterator[tuple[float, list[Bound], list[Item]]]:
         """Yield the cost, conditions and remaining items of each way to bind, most conditions first."""
         choices: list[list[Bound | None]] = []
         for place, kind in enumerate(self.kinds):
             options = {"number": self._numbers, "date": self._dates, "column": self._truths}.get(kind)
-            found = list(options(place)) if options else []
-            choices += [[*found, None]] if found else []
-        fixed = [*self._denied(), *self._beside(), *self._cells()]
-        ways = []
-        for picked in islice(product(*choices), _MOST_TRIED):
-            bounds = [each for each in picked if each is not None]
-            taken = [place for each in bounds for place in each.taken]
-            if len(set(taken)) == len(taken):
-                ways.append((sum(each.cost for each in bounds), bounds))
-        ways.sort(key=lambda way: (-len(way[1]), way[0]))
-        for cost, bounds in ways[:_MOST_BINDINGS]:
+            candidates = list(options(place)) if options else []
+            choices += [[*candidates, None]] if candidates else []
+        fixed = [*self._blanks(), *self._column_pairs(), *self._cells()]
+        bindings = []
+        for choice in islice(product(*choices), _MAX_COMBINATIONS):
+            bounds = [each for each in choice if each is not None]
+            places = [place for each in bounds for place in each.taken]
+            if len(set(places)) == len(places):
+                bindings.append((sum(each.cost for each in bounds), bounds))
+        bindings.sort(key=lambda binding: (-len(binding[1]), binding[0]))
+        for cost, bounds in bindings[:_MAX_BINDINGS]:
             used = {place for each in bounds for place in each.taken}
             free = [each for each in fixed if not each.taken & used]
             used |= {place for each in free for place in each.taken}
-            left = [item for place, item in enumerate(self.items) if place not in used]
-            yield cost + sum(each.cost for each in free), [*bounds, *free], left
+            rest = [item for place, item in enumerate(self.items) if place not in used]
+            yield cost + sum(each.cost for each in free), [*bounds, *free], rest
 
-    def _denied(self) -> Iterator[Bound]:
+    def _blanks(self) -> Iterator[Bound]:
         """Yield conditions that a column is empty: "without a phone", "no manager"."""
         for place, item in enumerate(self.items):
             column = self.column(place + 1) if item.kind == "none" else None
@@ -87,7 +87,7 @@ class Frame:
                 condition = Compares(column.index, "==", 0) if has_zeros else Blank(column.index)
                 yield Bound(condition, 0.0, frozenset((place, place + 1)))
 
-    def _beside(self) -> Iterator[Bound]:
+    def _column_pairs(self) -> Iterator[Bound]:
         """Yield comparisons of two number columns: "higher costs than sales", "costs above sales"."""
         for place in range(len(self.kinds)) if "how" not in self.kinds else ():  # not "how much more"
             one = self.column(place + 1, "number") or self.column(place - 1, "number")
@@ -136,16 +136,16 @@ class Frame:
                 end = other + 1
             denied = self._denial(place)
             condition = parts[0] if len(parts) == 1 and not denied else Either(tuple(parts), bool(denied))
-            near = (p for p in (place - 1, end) if self.kind(p) == "column")
-            named = frozenset(p for p in near if self.items[p].value == item.column)
-            yield Bound(condition, 0.0, denied | set(range(place, end)), named)
+            sides = (p for p in (place - 1, end) if self.kind(p) == "column")
+            names = frozenset(p for p in sides if self.items[p].value == item.column)
+            yield Bound(condition, 0.0, denied | set(range(place, end)), names)
 
     # Numbers.
 
     def _numbers(self, place: int) -> Iterator[Bound]:
         """Yield conditions that compare a number with the columns it may refer to."""
         measure, before, end = self.items[place].value, place - 1, place + 1
-        taken, until = {place}, None
+        places, until = {place}, None
         before -= self.kind(before) == "than"
         match self.kind(before):
             case "compare":
@@ -154,20 +154,20 @@ class Frame:
                 signs = []
             case _:
                 signs, before = ["=="], place
-        taken |= set(range(before, place))
+        places |= set(range(before, place))
         after = end + (self.kind(end) in ("column", "noun", "unit"))
         if self.kind(after) == "after":
-            signs, taken, end = [self.items[after].value], taken | {after}, end + (after == end)
+            signs, places, end = [self.items[after].value], places | {after}, end + (after == end)
         elif self.kind(place - 1) == "between" and self.kinds[end : end + 2] == ["and", "number"]:
             until, before = self.items[end + 1].value, place - 1
-            taken, end, signs = taken | {before, end, end + 1}, end + 2, [">="]
-        is_compared = len(taken) > 1
-        for column, cost, named in self._compared(place, before, end, measure, is_compared):
+            places, end, signs = places | {before, end, end + 1}, end + 2, [">="]
+        is_compared = len(places) > 1
+        for column, cost, names in self._compared_columns(place, before, end, measure, is_compared):
             for sign, extra in [(each, 0.0) for each in signs] or self._signs(before, column):
                 if (number := _in_units(measure, column)) is not None:
                     last = _in_units(until, column) if until is not None else None
                     condition = Compares(column.index, sign, number, None, last)
-                    yield Bound(condition, cost + extra, frozenset(taken | named), frozenset(named))
+                    yield Bound(condition, cost + extra, frozenset(places | names), frozenset(names))
 
     def _signs(self, place: int, column: SheetColumn) -> list[tuple[Any, float]]:
         """Return the signs that "more", "taller" or "older" may mean for a column, with costs."""
@@ -177,7 +177,7 @@ class Frame:
         ways = [(way, cost) for way, index, cost in self.graded(item.value) if index == column.index]
         return [(">" if way > 0 else "<", cost) for way, cost in ways]
 
-    def _compared(
+    def _compared_columns(
         self, place: int, before: int, end: int, measure: Measure, is_compared: bool
     ) -> Iterator[tuple[SheetColumn, float, set[int]]]:
         """Yield the columns to compare a number with: named next to it, of its unit, or the only one."""
@@ -185,19 +185,19 @@ class Frame:
         is_row = self.kind(end) == "noun" and self.items[end].value
         if (is_row or (is_compared and is_other)) and not measure.base:
             return  # "more than one author", "two orders"
-        nears = [end, before - 1] if is_compared else [end] if self._touches(place, end) else []
-        is_beside = (
+        sides = [end, before - 1] if is_compared else [end] if self._touches(place, end) else []
+        is_adjacent = (
             self.kind(place - 1) == "column" and self.items[place].start < self.items[place - 1].end + 2
         )
-        nears += [before - 1] if not is_compared and is_beside else []
-        named = [(near, column) for near in nears if (column := self.column(near, "number")) is not None]
-        named = [(near, column) for near, column in named if near != end or not column.numbers_rows]
-        for near, column in named:
-            yield column, 0.0 if column is named[0][1] else Cost.FORM, {near}
+        sides += [before - 1] if not is_compared and is_adjacent else []
+        neighbors = [(side, column) for side in sides if (column := self.column(side, "number")) is not None]
+        neighbors = [(side, column) for side, column in neighbors if side != end or not column.numbers_rows]
+        for side, column in neighbors:
+            yield column, 0.0 if column is neighbors[0][1] else Cost.FORM, {side}
         if self.kind(before) == "comparative" and is_compared:
             for _, index, cost in self.graded(self.items[before].value):
                 yield self.sheet.columns[index], cost, set()
-        elif measure.base or (is_compared and not named):
+        elif measure.base or (is_compared and not neighbors):
             fitting = [c for c in self.sheet.amounts if not measure.base or measure.base in c.bases]
             yield from ((each, Cost.IMPLIED if len(fitting) == 1 else Cost.LOOSE, set()) for each in fitting)
 
@@ -210,30 +210,30 @@ class Frame:
 
     def _dates(self, place: int) -> Iterator[Bound]:
         """Yield conditions on date columns: one date, or two joined by "to" or "and"."""
-        (moment, last), taken, end = self.items[place].value, {place}, place + 1
+        (moment, last), places, end = self.items[place].value, {place}, place + 1
         until, sign, before = last if last != moment else None, "==", self.kind(place - 1)
         is_step = "change" in self.kinds or "difference" in self.kinds  # from one to the other
         if before == "dates" or (before == "between" and not is_step):
-            taken.add(place - 1)
+            places.add(place - 1)
             value = self.items[place - 1].value
             sign = value if before == "dates" and not (is_step and value in ("<=", ">=")) else sign
         if self.kind(end) == "after":
-            sign, taken, end = self.items[end].value, taken | {end}, end + 1
+            sign, places, end = self.items[end].value, places | {end}, end + 1
         other = end + (self.kind(end) in ("and", "dates"))
         if self.kind(other) == "date" and other > end and not is_step:
             joined = self.items[end]
             is_to = joined.kind == "dates" and joined.value == "<=" and sign in (">=", "==")
             if is_to or (before == "between" and joined.kind == "and"):
-                until, taken, sign = self.items[other].value[1], taken | {end, other}, "=="
+                until, places, sign = self.items[other].value[1], places | {end, other}, "=="
                 moment = moment if moment.year else moment._replace(year=until.year)
         dates = [each for each in self.sheet.columns if each.kind == "date"]
         for column in dates:
-            near = (p for p in (place - 2, place - 1, end) if self.column(p) is column)
-            named = frozenset(near) - taken
+            sides = (p for p in (place - 2, place - 1, end) if self.column(p) is column)
+            names = frozenset(sides) - places
             implied = Cost.IMPLIED if len(dates) == 1 else Cost.LOOSE
-            cost = 0.0 if named or column.is_plain_time else implied
+            cost = 0.0 if names or column.is_plain_time else implied
             sign_: Any = sign
-            yield Bound(Dates(column.index, sign_, moment, until), cost, frozenset(taken) | named, named)
+            yield Bound(Dates(column.index, sign_, moment, until), cost, frozenset(places) | names, names)
 
     def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
         """Yield the direction, column and cost of each column that an adjective may grade."""
@@ -249,8 +249,8 @@ def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     """Return the number in the unit of a column, converted if both have one; None if they do not match."""
     if not measure.base:  # 5 million, under a name with "(millions)"
         scales = column.words.data["scales"]
-        told = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
-        scale: int = next((scales[word] for word in told if word in scales), 1)
+        words = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
+        scale: int = next((scales[word] for word in words if word in scales), 1)
         biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
         is_scaled = scale > 1 and measure.number > 20 * biggest
         return Fraction(measure.number, scale) if is_scaled else measure.number

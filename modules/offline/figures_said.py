@@ -11,7 +11,7 @@ from chameleon.modules.offline.sheet import Number, SheetColumn, amount_in, plai
 
 _DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
 _POWERS = {"billion": 10**9, "million": 10**6}
-_SWAPPED = str.maketrans(".,", ",.")
+_SWAPPED_MARKS = str.maketrans(".,", ",.")
 
 
 def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) -> str:
@@ -24,7 +24,7 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
         unit, factor = mode((each.unit, each.factor) for each in amounts if each)
         value *= column.meaning.factor / factor
     if column.meaning.mark == ",":
-        cells = [cell.translate(_SWAPPED) for cell in cells]
+        cells = [cell.translate(_SWAPPED_MARKS) for cell in cells]
     decimals = [len(match[1]) for cell in cells if (match := _DECIMALS.search(cell))]
     places = max(decimals, default=0)
     digits = plain(round(value, min(places, 6) + 4))

@@ -41,7 +41,7 @@ def _sum(numbers: Sequence[Number]) -> Fraction:
 _FOLDS: dict[str, Callable[[Sequence[Number]], Any]] = {
     "sum": _sum, "mean": lambda numbers: _sum(numbers) / len(numbers), "median": median,
 }  # fmt: skip
-_TOLD = {"sum": "total", "mean": "average", "median": "median", "max": "highest", "min": "lowest"}
+_FOLD_WORDS = {"sum": "total", "mean": "average", "median": "median", "max": "highest", "min": "lowest"}
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class Pick(Form):
         if not rows:
             raise Unfit("no row matches", empty=True)
         cells = {row: [self._cell(column, row) for column in columns] for row in rows}
-        told = {row: [cell for cell in cells[row] if not is_blank(cell)] for row in rows}
-        filled = tuple(row for row in rows if told[row])
+        texts = {row: [cell for cell in cells[row] if not is_blank(cell)] for row in rows}
+        filled = tuple(row for row in rows if texts[row])
         if not filled:
             raise Unfit(f'"{columns[0].plain}" is empty there', empty=True)
         if len(filled) < len(rows) and isinstance(self.of, Ordered):
             raise Unfit(f'"{columns[0].plain}" is empty in a matching row')
-        values = tuple(dict.fromkeys(", ".join(told[row]) for row in filled))
+        values = tuple(dict.fromkeys(", ".join(texts[row]) for row in filled))
         if self.single and len(values) > 1:
             raise Unfit(f"{len(rows)} rows match, and they differ")
         return Computed(values, filled)
@@ -151,7 +151,7 @@ class Fold(Form):
         return _number(Fraction(number), [row for _, row in keys], column)
 
     def said(self, sheet: Sheet) -> str:
-        return f"{_TOLD[self.how]} {name_of(sheet, self.column)}{self.of.said(sheet)}"
+        return f"{_FOLD_WORDS[self.how]} {name_of(sheet, self.column)}{self.of.said(sheet)}"
 
 
 def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
@@ -159,7 +159,7 @@ def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
     for each in getattr(of, "conditions", ()):
         if isinstance(each, Dates) and not each.moment.year and sheet.columns[each.column].is_plain_time:
             moments = (sheet.columns[each.column].moments[row] for row in rows)
-            if len(years := {told[0].year for told in moments if told}) > 1:
+            if len(years := {span[0].year for span in moments if span}) > 1:
                 raise Unfit(f"it may mean {' or '.join(map(str, sorted(years)))}: name the year")
 
 
@@ -186,29 +186,29 @@ class Grouped(Form):
         for rows in cells.values():
             if not by.is_blank(text := by.told(rows[0])):
                 groups[names.setdefault(text.casefold(), text)] += rows
-        found = dict[str, Computed]()
+        stats = dict[str, Computed]()
         for name, rows in groups.items():
             try:
-                found[name] = replace(self.each, of=These(tuple(rows))).find(sheet)
+                stats[name] = replace(self.each, of=These(tuple(rows))).find(sheet)
             except Unfit as unfit:
                 if not unfit.empty:
                     raise
-        if not found or (self.best and len(found) < self.count):
-            raise Unfit("there are fewer groups than that" if found else "no row matches", empty=not found)
+        if not stats or (self.best and len(stats) < self.count):
+            raise Unfit("there are fewer groups than that" if stats else "no row matches", empty=not stats)
         if self.sign:
             test = SIGNS[self.sign]
-            chosen = [name for name, each in found.items() if test(each.number or 0, self.limit)]
+            chosen = [name for name, each in stats.items() if test(each.number or 0, self.limit)]
             if not chosen:
                 raise Unfit("no group matches", empty=True)
             return Computed(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
         if not self.best:
-            told = tuple(f"{name}: {', '.join(each.values)}" for name, each in found.items())
-            return Computed(told, tuple(row for each in found.values() for row in each.rows), kind="groups")
-        if len(found) > 1 and isinstance(self.each, HowMany) and len({r.number for r in found.values()}) == 1:
+            lines = tuple(f"{name}: {', '.join(each.values)}" for name, each in stats.items())
+            return Computed(lines, tuple(row for each in stats.values() for row in each.rows), kind="groups")
+        if len(stats) > 1 and isinstance(self.each, HowMany) and len({r.number for r in stats.values()}) == 1:
             raise Unfit(f'all groups of "{by.plain}" are tied')
-        ranked = sorted(found, key=lambda name: found[name].number or 0, reverse=self.best > 0)
-        last = found[ranked[self.count - 1]].number
-        chosen = ranked[: self.count] + [n for n in ranked[self.count :] if found[n].number == last]
+        ranked = sorted(stats, key=lambda name: stats[name].number or 0, reverse=self.best > 0)
+        last = stats[ranked[self.count - 1]].number
+        chosen = ranked[: self.count] + [n for n in ranked[self.count :] if stats[n].number == last]
         return Computed(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
 
     def said(self, sheet: Sheet) -> str:

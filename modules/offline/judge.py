@@ -17,7 +17,7 @@ from chameleon.modules.offline.words import Token, language_of
 from chameleon.retrieval.analysis import folded
 from chameleon.table import Table
 
-_LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
+_MAX_QUESTION_CHARS, _MAX_TOKENS, _MAX_COLUMNS, _MAX_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
 _COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
 _SENTENCE = re.compile(  # not after an initial, "St." or a German ordinal such as "3."
@@ -39,10 +39,10 @@ class Answer:
     @property
     def reading(self) -> str:
         """Return how the question was read, with the rows that were left out."""
-        told = rows_left_out(self.form, self.sheet)
+        notes = rows_left_out(self.form, self.sheet)
         totals = len(self.sheet.summaries)
-        told += [f"{totals} of totals and notes"] if totals and self.result.kind != "cells" else []
-        return self.form.said(self.sheet) + (f"; rows left out: {', '.join(told)}" if told else "")
+        notes += [f"{totals} of totals and notes"] if totals and self.result.kind != "cells" else []
+        return self.form.said(self.sheet) + (f"; rows left out: {', '.join(notes)}" if notes else "")
 
 
 def answer(question: str, table: Table) -> Answer:
@@ -50,8 +50,8 @@ def answer(question: str, table: Table) -> Answer:
 
     The last sentence is the question; earlier sentences must not name a cell or a number.
     """
-    if len(question) > _LONGEST:
-        raise Declined(f"the question has more than {_LONGEST:,} characters")
+    if len(question) > _MAX_QUESTION_CHARS:
+        raise Declined(f"the question has more than {_MAX_QUESTION_CHARS:,} characters")
     if tuple(map(folded, table.header)) == ("stem", "leaf"):
         raise Declined("stem-and-leaf plots are not read")
     if is_headless(table):
@@ -60,24 +60,24 @@ def answer(question: str, table: Table) -> Answer:
     words = language_of(question)
     sheet = Sheet.of(table, words)
     parts = [part for part in _SENTENCE.split(question.strip()) if part.strip()]
-    asked = words.tokens(_with_points(parts[-1], sheet) if parts else "")
-    if sum(len(words.tokens(part)) for part in parts) > _MOST_TOKENS:
-        raise Declined(f"the question has more than {_MOST_TOKENS} words")
+    tokens = words.tokens(_with_points(parts[-1], sheet) if parts else "")
+    if sum(len(words.tokens(part)) for part in parts) > _MAX_TOKENS:
+        raise Declined(f"the question has more than {_MAX_TOKENS} words")
     lead = Links(words.tokens(" ".join(parts[:-1])), sheet)
     if any(item.kind in ("cell", "number") and item.cost < Cost.FORM for item in lead.items):
         what = "a sentence before the question may change its meaning"
         raise Declined(what, hint="Ask in one sentence.")
-    links = [Links(asked, each) for each in (sheet, sheet.long) if each is not None]
-    forms = [(*pair, each.sheet) for each in links for pair in forms_of(each.sheet, asked, each.cuts)]
+    links = [Links(tokens, each) for each in (sheet, sheet.long) if each is not None]
+    forms = [(*pair, each.sheet) for each in links for pair in forms_of(each.sheet, tokens, each.cuts)]
     if not forms:
-        raise _not_understood(asked, links[0], sheet)
-    found = _judged(sorted(forms, key=lambda one: one[0]))
-    fractions = (found.sheet.columns[index] for index in found.form.columns)
+        raise _refusal(tokens, links[0], sheet)
+    outcome = _best_answer(sorted(forms, key=lambda one: one[0]))
+    fractions = (outcome.sheet.columns[index] for index in outcome.form.columns)
     for column in fractions if _PERCENT.search(question) else ():
         if column.kind == "number" and not column.units and all(-1 <= n < 2 for n in column.filled):
             what = f"it is not clear whether {column.sample[0]} of {column.plain} is a percentage"
             raise Declined(what, hint="Write its cells with %, or ask for the number as written.")
-    return found
+    return outcome
 
 
 def _with_points(question: str, sheet: Sheet) -> str:
@@ -87,11 +87,11 @@ def _with_points(question: str, sheet: Sheet) -> str:
     return _COMMAS.sub(lambda figure: figure[0].replace(".", "").replace(",", "."), question)
 
 
-def _not_understood(asked: Sequence[Token], links: Links, sheet: Sheet) -> Declined:
+def _refusal(tokens: Sequence[Token], links: Links, sheet: Sheet) -> Declined:
     """Return the refusal for words, or a kind of question, that were not understood."""
     if not links.unknown:
         return Declined("this kind of question is not understood", hint=_how_to_ask(sheet))
-    rest = [token for token in asked if token.text not in links.unknown]
+    rest = [token for token in tokens if token.text not in links.unknown]
     forms = forms_of(sheet, rest, Links(rest, sheet).cuts)
     hint = f"Without them it would be read as: {forms[0][1].said(sheet)}." if forms else _how_to_ask(sheet)
     return Declined(f"these words were not understood: {', '.join(dict.fromkeys(links.unknown))}", hint=hint)
@@ -100,27 +100,27 @@ def _not_understood(asked: Sequence[Token], links: Links, sheet: Sheet) -> Decli
 def _how_to_ask(sheet: Sheet) -> str:
     """List the columns that a question may ask for, with an example question."""
     names = [column.plain for column in sheet.columns if column.plain]
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    told = f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MOST_NAMED])}{more}"
+    more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
+    advice = f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MAX_COLUMNS])}{more}"
     if not sheet.amounts or sheet.key is None:
-        return f"{told}."
-    return f'{told}, as in "Which {sheet.key.plain} has the highest {sheet.amounts[-1].plain}?".'
+        return f"{advice}."
+    return f'{advice}, as in "Which {sheet.key.plain} has the highest {sheet.amounts[-1].plain}?".'
 
 
-def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
+def _best_answer(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     """Return the answer of the cheapest form that the table supports. Raises `Declined`."""
     first: Read | None = None
-    why: Unfit | None = None
-    least = forms[0][0]
-    for price, form, sheet in forms[:_MOST_FORMS]:
-        if price > (first[0] if first is not None else least) + Cost.NEAR:
+    cause: Unfit | None = None
+    lowest = forms[0][0]
+    for price, form, sheet in forms[:_MAX_FORMS]:
+        if price > (first[0] if first is not None else lowest) + Cost.NEAR:
             break
         try:
             result = form.run(sheet)
         except Unfit as unfit:
-            if unfit.empty and price <= least:
+            if unfit.empty and price <= lowest:
                 raise Declined(str(unfit), hint=f"It was read as: {form.said(sheet)}.") from None
-            why = why or unfit
+            cause = cause or unfit
             continue
         cost = price + _doubt(form, result, sheet)
         if first is None:
@@ -129,7 +129,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
             both = f"{first[1].said(first[2])}, or {form.said(sheet)}"
             raise Declined(f"it may mean two things: {both}", hint="Use more words of the one that you mean.")
     if first is None:
-        raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
+        raise Declined(str(cause or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
     cost, form, sheet, result = first
     is_doubted = cost - _doubt(form, result, sheet) <= Cost.MOST
     for column in (sheet.columns[index] for index in form.columns):
@@ -160,17 +160,17 @@ def _doubt(form: Form, result: Computed, sheet: Sheet) -> float:
 
 def _is_part(condition: Is, sheet: Sheet) -> bool:
     """Return whether other cells of the column extend these texts: "College student" for "Student"."""
-    said = re.compile("|".join(rf"\b{re.escape(text)}\b" for text in condition.texts if text) or "(?!)")
+    pattern = re.compile("|".join(rf"\b{re.escape(text)}\b" for text in condition.texts if text) or "(?!)")
     others = (text for text in sheet.columns[condition.column].places if text not in condition.texts)
-    return any(map(said.search, others))
+    return any(map(pattern.search, others))
 
 
 def _differ(first: Read, other: Read) -> bool:
     """Return whether two readings disagree; equal numbers from different columns are a coincidence."""
-    (_, one, sheet, result), (_, two, beside, also) = first, other
+    (_, one, sheet, result), (_, two, other_sheet, also) = first, other
     if set(result.values) != set(also.values):
         return not _names_the_same(one, two, sheet)
-    if sheet is not beside or not result.kind == "number" == also.kind or result.rows == also.rows:
+    if sheet is not other_sheet or not result.kind == "number" == also.kind or result.rows == also.rows:
         return False
     names, others = ({sheet.columns[index].name for index in form.columns} for form in (one, two))
     return names != others
@@ -180,5 +180,5 @@ def _names_the_same(one: Form, two: Form, sheet: Sheet) -> bool:
     """Return whether two forms identify the same rows, one by name and one by code."""
     if not (isinstance(one, Pick) and isinstance(two, Pick) and one.of == two.of):
         return False
-    told = [sheet.columns[index] for form in (one, two) for index in form.wanted]
-    return all(column is sheet.key or column.numbers_rows for column in told)
+    columns = [sheet.columns[index] for form in (one, two) for index in form.wanted]
+    return all(column is sheet.key or column.numbers_rows for column in columns)

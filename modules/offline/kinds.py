@@ -21,16 +21,16 @@ from chameleon.retrieval.analysis import folded
 
 def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list[Costed]:
     """Return the distinct forms of all cuts of a question with their lowest costs, cheapest first."""
-    found: dict[Form, float] = {}
+    costs: dict[Form, float] = {}
     for cut in cuts if tokens else ():  # "..." asks nothing
         frame = Frame(sheet, tokens, cut.items)
-        for bound_cost, bounds, left in frame.bindings():
+        for bound_cost, bounds, rest in frame.bindings():
             try:
-                for cost, form in Kinds(frame, bounds, left).forms():
-                    found[form] = min(cut.cost + bound_cost + cost, found.get(form, Cost.UNKNOWN))
+                for cost, form in Kinds(frame, bounds, rest).forms():
+                    costs[form] = min(cut.cost + bound_cost + cost, costs.get(form, Cost.UNKNOWN))
             except Unfit:  # the table does not support these conditions
                 continue
-    return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
+    return sorted(((cost, form) for form, cost in costs.items()), key=lambda pair: pair[0])
 
 
 class Kinds(Question):
@@ -192,10 +192,10 @@ class Kinds(Question):
         subject = self.after(count)
         while subject is not None and subject in (distinct, *sums):
             subject = self.after(subject)
-        named = subject if subject is not None and subject.kind == "column" else None
-        column = self.col(named) if named is not None else None
-        used = (count, distinct, named, *sums)
-        if named is None or column is None or column is self.sheet.key or self._numbers_rows(named):
+        mention = subject if subject is not None and subject.kind == "column" else None
+        column = self.col(mention) if mention is not None else None
+        used = (count, distinct, mention, *sums)
+        if mention is None or column is None or column is self.sheet.key or self._numbers_rows(mention):
             yield from self._count_rows(subject, used)
         elif column.kind == "number":
             has_decimals = any("." in cell or "," in cell[-3:] for cell in column.sample)
@@ -210,20 +210,20 @@ class Kinds(Question):
             yield from self.grouped(0.0, HowMany(self.where), *used)
         elif self.names_row and distinct is None:
             return  # how many clubs has Cairo
-        elif distinct is not None or self._is_counted(column, named):
+        elif distinct is not None or self._is_counted(column, mention):
             yield from self.grouped(0.0, HowMany(self.where, column.index), *used)
 
     def _numbers_rows(self, item: Item) -> bool:
         """Whether a column numbers the things to count, as "Lot" numbers lots."""
-        column, said = self.col(item), self.frame.tokens[item.start].low
-        return column.numbers_rows or (column.is_dense and said != folded(column.plain))
+        column, word = self.col(item), self.frame.tokens[item.start].low
+        return column.numbers_rows or (column.is_dense and word != folded(column.plain))
 
     def _count_rows(self, subject: Item | None, used: tuple[Item | None, ...]) -> Iterator[Costed]:
         """Yield the number of rows, or the quantity that the rows state."""
         if subject is not None and subject.kind == "subject":
             return  # one of the columns may count it
         cost = 0.0 if subject is not None and subject.kind in ("noun", "column") else Cost.IMPLIED
-        _, distinct, named, *_ = used
+        _, distinct, mention, *_ = used
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
         quantity = self.sheet.quantity
         if quantity is not None and quantity.index not in self.where.columns and self._counts_things():
@@ -231,7 +231,7 @@ class Kinds(Question):
         elif self.sheet.origins is not None:
             return  # years are not rows
         elif not self.names_row:
-            column = named.value if named is not None and distinct is not None else None
+            column = mention.value if mention is not None and distinct is not None else None
             yield from self.grouped(cost, HowMany(self.where, column), *used)
         elif len(verbs) == 1 and not self._is_measured(self.col(verbs[0])):  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
@@ -246,17 +246,17 @@ class Kinds(Question):
         is_led = after is not None and after.kind in ("noun", "column") and after.start == item.end
         return item.kind == "cell" and not is_led  # open orders
 
-    def _is_counted(self, column: SheetColumn, named: Item) -> bool:
+    def _is_counted(self, column: SheetColumn, mention: Item) -> bool:
         """Whether to count the different cells of a column: cities, but not event dates or figures."""
         figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
         is_text = column.kind == "text" and 2 * figures < len(column.sample)
         is_time = column.kind == "date" and column.is_plain_time
-        return not named.cost and not column.truths and (is_text or is_time)
+        return not mention.cost and not column.truths and (is_text or is_time)
 
     def _lists(self) -> bool:
         """Whether several cells of one column are named: "Ann and Bo"."""
-        told = (each.condition for each in self.bounds)
-        return any(isinstance(each, Either) and not each.negated for each in told)
+        conditions = (each.condition for each in self.bounds)
+        return any(isinstance(each, Either) and not each.negated for each in conditions)
 
     def folds(self) -> Iterator[Costed]:
         """Yield the sum, mean or median of a column of numbers."""
@@ -295,14 +295,14 @@ class Kinds(Question):
                     form = Grouped(HowMany(self.where), index, best, count)
                     yield from self.yields(cost, form, *used, target)
             return
-        for cost, by, named in self.measure([mark]):
+        for cost, by, mention in self.measure([mark]):
             column, way = self.sheet.columns[by], self.way(mark, by)
-            if way and (group := self.group()) is not None and self.wanted in (None, named) and not start:
+            if way and (group := self.group()) is not None and self.wanted in (None, mention) and not start:
                 form = Grouped(Fold(self.where, by, "max" if way > 0 else "min"), group.value)
-                yield from self.yields(cost, form, *used, named, self.one("each"), group)
-            if way and not column.is_running and (named is not None or not self.has("count")):
+                yield from self.yields(cost, form, *used, mention, self.one("each"), group)
+            if way and not column.is_running and (mention is not None or not self.has("count")):
                 rows = Ordered(self.where, by, way > 0, start, count)
-                yield from self._at_the_end(cost, rows, named, *used)
+                yield from self._at_the_end(cost, rows, mention, *used)
 
     def _counts_rows(self, mark: Item) -> bool:
         """Whether "the most" is followed by a word for the rows: "the most orders"."""
@@ -311,35 +311,35 @@ class Kinds(Question):
         return self.names_a_row(item) and not self.columns("number", "time")
 
     def _at_the_end(
-        self, cost: float, rows: Ordered, named: Item | None, *used: Item | None
+        self, cost: float, rows: Ordered, mention: Item | None, *used: Item | None
     ) -> Iterator[Costed]:
-        """Yield answers from the top or bottom rows of a column, `named` or implied."""
-        by, asked = cast("int", rows.by), self.wanted
+        """Yield answers from the top or bottom rows of a column, named by `mention` or implied."""
+        by, head = cast("int", rows.by), self.wanted
         count, (mark, *_) = self.one("count"), self.of("most", "superlative")
         if count is not None and count.start < mark.start:  # how many points has the best team?
-            asked = self.after(count)
+            head = self.after(count)
         else:
             count = None
-        if self.has("how") or (asked is not None and asked is named):
+        if self.has("how") or (head is not None and head is mention):
             is_one = not rows.start and rows.count == 1
             largest = Fold(self.where, by, "max" if rows.descending else "min")
-            yield from self.yields(cost, largest if is_one else Pick(rows, (by,)), named, *used)
+            yield from self.yields(cost, largest if is_one else Pick(rows, (by,)), mention, *used)
             return
         folds = self.of("fold")
         for price, index, target in self.targets(by):
             column = self.sheet.columns[index]
-            if count is not None and (target is None or target is not asked):
+            if count is not None and (target is None or target is not head):
                 continue
             cells = [column.cells[row] for row in self.where.rows(self.sheet)]
             repeats = len(set(cells)) < len(cells) and column.kind in ("text", "date")
             if repeats and rows.start and self.sheet.columns[by].adds_up:
                 continue  # ambiguous: the second of the rows, or of their sums
             if not folds:
-                yield from self.yields(cost + price, Pick(rows, (index,)), named, target, *used)
+                yield from self.yields(cost + price, Pick(rows, (index,)), mention, target, *used)
             if repeats and not rows.start and (folds or self.sheet.columns[by].adds_up):
                 fold = Fold(self.where, by, folds[0].value if folds else "sum")
                 form = Grouped(fold, index, 1 if rows.descending else -1, rows.count)
-                yield from self.yields(cost + price, form, named, target, *used, *folds)
+                yield from self.yields(cost + price, form, mention, target, *used, *folds)
 
     def ordinals(self) -> Iterator[Costed]:
         """Yield the first, last or nth row, by a rank, a date, or table order if the rows are numbered."""
@@ -360,22 +360,22 @@ class Kinds(Question):
             yield from self.yields(0.0, latest, mark, date)
         head = self.after(number or mark)
         stems = {self.frame.tokens[head.start].stem} if head is not None else set()
-        for price, by, named in self._orders():
-            told = {each.index for each in self.sheet.columns if set(each.stems) == stems} - {by}
+        for price, by, mention in self._orders():
+            indexes = {each.index for each in self.sheet.columns if set(each.stems) == stems} - {by}
             for cost, index, target in self.targets(by):
-                if told and index not in told and target is not None and target.start > mark.start:
+                if indexes and index not in indexes and target is not None and target.start > mark.start:
                     continue  # the first product that was ordered is not an order
                 rows = Ordered(self.where, by, backwards, start, count)
-                yield from self.yields(price + cost, Pick(rows, (index,)), mark, named, target, number)
+                yield from self.yields(price + cost, Pick(rows, (index,)), mark, mention, target, number)
 
     def _orders(self) -> Iterator[tuple[float, int | None, Item | None]]:
         """Yield the cost, column and item of each possible order; None is the order of the table."""
-        named = [each for each in self.columns() if self.col(each).kind == "date" or not each.cost]
-        named = [each for each in named if self.col(each).kind == "date" or self.col(each).is_rank]
+        items = [each for each in self.columns() if self.col(each).kind == "date" or not each.cost]
+        items = [each for each in items if self.col(each).kind == "date" or self.col(each).is_rank]
         ranks = [column for column in self.sheet.columns if column.is_rank]
         dates = [column for column in self.sheet.columns if column.kind == "date"]
-        if named:
-            yield from ((0.0, item.value, item) for item in named)
+        if items:
+            yield from ((0.0, item.value, item) for item in items)
         elif len(ranks) == 1 or (len(dates) == 1 and not ranks):
             yield Cost.IMPLIED, (ranks or dates)[0].index, None
         elif not ranks and not dates and any(column.is_running for column in self.sheet.columns):
@@ -385,14 +385,14 @@ class Kinds(Question):
 
     def _pair(self) -> tuple[list[Any], tuple[Any, ...]] | None:
         """Return the conditions to compare, and the other conditions."""
-        told = [each.condition for each in self.bounds]
-        for each in told:
+        tests = [each.condition for each in self.bounds]
+        for each in tests:
             if isinstance(each, Either) and not each.negated:
-                return list(each.parts), tuple(other for other in told if other is not each)
-        for place, one in enumerate(told):
-            for two in told[place + 1 :]:
+                return list(each.parts), tuple(other for other in tests if other is not each)
+        for place, one in enumerate(tests):
+            for two in tests[place + 1 :]:
                 if type(one) is type(two) and isinstance(one, Is | Dates) and one.columns == two.columns:
-                    return [one, two], tuple(each for each in told if each is not one and each is not two)
+                    return [one, two], tuple(each for each in tests if each is not one and each is not two)
         return None
 
     def _one_of(self, condition: Any, others: tuple[Any, ...], index: int) -> Form:
@@ -444,10 +444,10 @@ class Kinds(Question):
         if not marks or pair is None:
             return
         parts, others = pair
-        asked = self.wanted.value if self.wanted is not None else None
-        if asked is None and self.names_rows and self.sheet.key is not None:
-            asked = self.sheet.key.index
-        if not (asked is None or self.is_truth or asked in parts[0].columns):
+        column = self.wanted.value if self.wanted is not None else None
+        if column is None and self.names_rows and self.sheet.key is not None:
+            column = self.sheet.key.index
+        if not (column is None or self.is_truth or column in parts[0].columns):
             return  # which city of Portugal or France has the most: neither country
         if self.asks in ("who", "where") and self.sheet.columns[parts[0].columns[0]].kind != "text":
             return  # who has more in 2023 than in 2024: neither year

@@ -23,8 +23,8 @@ from chameleon.modules.offline.words import Stems, Token, alike
 from chameleon.retrieval.analysis import folded
 from chameleon.table.dates import read_date
 
-_BEAM, _MOST_LINES, _LONGEST_PHRASE, _MOST_HELD = 48, 20_000, 5, 0.6
-_LATEST_REQUEST = 4  # words: "could you please list"
+_BEAM_WIDTH, _MAX_LINES, _MAX_PHRASE_WORDS, _MAX_HIT_SHARE = 48, 20_000, 5, 0.6
+_MAX_REQUEST_WORDS = 4  # words: "could you please list"
 
 
 class Item(NamedTuple):
@@ -69,8 +69,8 @@ class Links:
         self.unknown = [token.text for place, token in enumerate(tokens) if place not in linked]
         for place in range(len(self.tokens)):
             if not self.by_start[place]:
-                told = ("subject", Cost.SUBJECT) if self._is_subject(place) else ("unknown", Cost.UNKNOWN)
-                self.by_start[place].append(Item(place, place + 1, *told))
+                meaning = ("subject", Cost.SUBJECT) if self._is_subject(place) else ("unknown", Cost.UNKNOWN)
+                self.by_start[place].append(Item(place, place + 1, *meaning))
 
     @property
     def items(self) -> Iterator[Item]:
@@ -98,15 +98,15 @@ class Links:
 
     def _is(self, place: int, *kinds: str) -> bool:
         """Return whether a single word is a phrase of one of these kinds."""
-        found = self.words.phrases.get((self.low(place),), ())
-        return any(kind in kinds for kind, _ in found)
+        entries = self.words.phrases.get((self.low(place),), ())
+        return any(kind in kinds for kind, _ in entries)
 
     # Words of the language, numbers and dates.
 
     def _phrases(self) -> Iterator[Item]:
         lows, covered = [token.low for token in self.tokens], 0
         for start in range(len(lows)):
-            for end in range(min(start + _LONGEST_PHRASE, len(lows)), max(start, covered), -1):
+            for end in range(min(start + _MAX_PHRASE_WORDS, len(lows)), max(start, covered), -1):
                 for kind, value in self.words.phrases.get(tuple(lows[start:end]), ()):
                     if kind != "whether" or not start:
                         covered = max(covered, end)  # "least" in "at least" is not a word by itself
@@ -122,7 +122,7 @@ class Links:
             asks = token.low in self.words.request and not any(
                 self._is(p, "ask") for p in range(min(start, 4))
             )
-            asks &= start < _LATEST_REQUEST
+            asks &= start < _MAX_REQUEST_WORDS
             if asks or token.low in self.told:
                 yield Item(start, start + 1, "filler", 0.0)
             if token.text.isupper() and len(token.text) > 1 and not is_loud:
@@ -152,9 +152,9 @@ class Links:
     def _numbers(self) -> Iterator[Item]:
         for place, token in enumerate(self.tokens):
             is_decade = self.low(place + 1) == "s"  # the 1990's
-            if token.low in self.told or is_decade or (found := self._number_at(place)) is None:
+            if token.low in self.told or is_decade or (figure := self._number_at(place)) is None:
                 continue
-            number, end = found
+            number, end = figure
             before = self.low(place - 1)
             money = self.words.units[before][0] if before in tuple("$€£¥") else ""
             start = place - bool(money)
@@ -184,18 +184,18 @@ class Links:
                 is_figure = len(tokens) == 1 and tokens[0].text.isdigit() and len(tokens[0].text) != 4
                 if is_figure or self.low(end - 1) in self.words.filler:
                     continue
-                if found := read_date(" ".join(months.get(each.low, each.text) for each in tokens)):
-                    yield Item(start, end, "date", 0.0, found)
+                if span := read_date(" ".join(months.get(each.low, each.text) for each in tokens)):
+                    yield Item(start, end, "date", 0.0, span)
                     break
 
     # Names of columns.
 
     def _columns(self) -> Iterator[Item]:
         stems = [self.words.short.get(token.stem, token.stem) for token in self.tokens]
-        found = [each for column in self.sheet.columns if column.stems for each in self._named(column, stems)]
-        whole = [item for item, missing in found if not missing and not item.cost]
-        for item, missing in found:
-            rivals = (each for each in whole if each.start <= item.start and item.end <= each.end)
+        spans = [each for column in self.sheet.columns if column.stems for each in self._spans(column, stems)]
+        exact = [item for item, missing in spans if not missing and not item.cost]
+        for item, missing in spans:
+            rivals = (each for each in exact if each.start <= item.start and item.end <= each.end)
             if not (item.cost and missing and any(each.value != item.value for each in rivals)):
                 yield item
         lows = [token.low for token in self.tokens]
@@ -210,41 +210,41 @@ class Links:
                 if len(measured) == 1 and token.low in words.split():
                     yield Item(start, start + 1, "column", Cost.IDEA, measured[0].index)
 
-    def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
+    def _spans(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """Yield the spans that name a column, in exact or related words, with the share of words missing."""
         small, naming = self.words.filler, self.words.lists["names"]
         words = [stem for stem in column.stems if stem not in small] or list(column.stems)
         content = [stem for stem in words if stem not in naming] or words
         words = content if column.is_count else words  # a room number is not a number of rooms
         for start in range(len(stems)):
-            end, cost, met = start, 0.0, set[str]()
+            end, cost, hits = start, 0.0, set[str]()
             while end < len(stems):
-                near = self._nearness(end, stems[end], words)
-                if near is None:
-                    joins = met and self.low(end) in small and end + 1 < len(stems)
+                match = self._nearness(end, stems[end], words)
+                if match is None:
+                    joins = hits and self.low(end) in small and end + 1 < len(stems)
                     if joins and self._nearness(end + 1, stems[end + 1], words):
                         end += 1
                         continue
                     break
-                cost, end = cost + (near[0] if near[1] not in met else 0.0), end + 1
-                met.add(near[1])
-                told = met.intersection(content)
-                if all(stem.isdigit() for stem in told) and (len(content) > 1 or not told):
+                cost, end = cost + (match[0] if match[1] not in hits else 0.0), end + 1
+                hits.add(match[1])
+                shared = hits.intersection(content)
+                if all(stem.isdigit() for stem in shared) and (len(content) > 1 or not shared):
                     continue
-                missing = 1 - len(told) / len(set(content))
+                missing = 1 - len(shared) / len(set(content))
                 yield Item(start, end, "column", cost + Cost.PART * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:
         """Return the cost of matching a word to one in a name, and that one; None if none matches."""
         if stem in names:
             return 0.0, stem
-        is_small = self.low(place) in self.words.filler or self._is(place, *_FUNCTION)
+        is_small = self.low(place) in self.words.filler or self._is(place, *_STOP_KINDS)
         if is_small or self.tokens[place].number is not None:
             return None
         ideas = self.words.ideas.get(stem, ())
         kin = next((name for name in names if self.words.are_kin(stem, name)), None)
-        alike = next((name for name in names if name in ideas), None)
-        return (Cost.FORM, kin) if kin is not None else None if alike is None else (Cost.IDEA, alike)
+        related = next((name for name in names if name in ideas), None)
+        return (Cost.FORM, kin) if kin is not None else None if related is None else (Cost.IDEA, related)
 
     # Texts of cells.
 
@@ -255,21 +255,21 @@ class Links:
                 for start, length in self._overlaps(names):
                     for end in range(start + 1, start + length + 1):
                         spans[column.index, start, end][line] = len(names)
-        found = [
+        items = [
             item
             for (index, start, end), lines in spans.items()
             for item in self._of_span(self.sheet.columns[index], start, end, lines)
         ]
-        whole = [item for item in found if not item.cost and item.end > item.start + 1]
-        for item in found:  # "Taipei" in "Taipei Arena" is not a city
+        exact = [item for item in items if not item.cost and item.end > item.start + 1]
+        for item in items:  # "Taipei" in "Taipei Arena" is not a city
             width = item.end - item.start
-            inside = (each for each in whole if each.start <= item.start and item.end <= each.end)
+            inside = (each for each in exact if each.start <= item.start and item.end <= each.end)
             if all(each.end - each.start == width for each in inside):
                 yield item
 
     def _lines(self, column: SheetColumn) -> Iterator[tuple[str, Stems]]:
         """Yield the texts of a column that contain a distinctive word of the question, and their stems."""
-        found, blob = dict[str, None](), column.blob
+        lines, blob = dict[str, None](), column.blob
         for token in self.tokens:
             is_small = token.low in self.words.filler and not token.text[0].isupper()
             if token.number is None and (is_small or (len(token.low) < 2 and not token.text.isupper())):
@@ -277,10 +277,10 @@ class Links:
             is_long = len(token.stem) > 2 or token.text[:2].isupper()  # LPs
             base = token.stem if is_long and token.low.startswith(token.stem) else token.low
             form = re.escape(token.low if token.number is not None else base)
-            for match in islice(re.finditer(rf"(?<![^\W_]){form}", blob), _MOST_LINES):
+            for match in islice(re.finditer(rf"(?<![^\W_]){form}", blob), _MAX_LINES):
                 begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
-                found[blob[begin : stop if stop >= 0 else None]] = None
-        for line in found:
+                lines[blob[begin : stop if stop >= 0 else None]] = None
+        for line in lines:
             yield line, tuple(token.stem for token in self.words.tokens(line))
 
     def _overlaps(self, names: Stems) -> Iterator[tuple[int, int]]:
@@ -296,11 +296,11 @@ class Links:
         if all(self._is(place, "none") for place in range(start, end)):
             return  # "no" is a negation, not a cell
         small = self.words.filler
-        telling = [t for t in tokens if t.low not in small or (t.text.isupper() and len(t.text) > 1)]
+        content = [t for t in tokens if t.low not in small or (t.text.isupper() and len(t.text) > 1)]
         exact = frozenset(line for line, length in lines.items() if length == end - start)
-        told = " ".join(token.text for token in tokens)
+        text = " ".join(token.text for token in tokens)
         is_figure = all(token.number is not None for token in tokens)
-        if exact and (telling or (tokens[0].text[0].isupper() and start > 0)):
+        if exact and (content or (tokens[0].text[0].isupper() and start > 0)):
             # A figure in a column of amounts is compared as a number, not as text.
             is_amount = is_figure and (column.kind in ("number", "date") or column.is_label)
             key = self.sheet.key
@@ -308,23 +308,23 @@ class Links:
             if not all(self.sheet.summaries.issuperset(column.places[line]) for line in exact):
                 cost = Cost.HELD * (is_amount or is_other)
                 is_led = start > 0 and self.low(start - 1) == folded(column.plain)  # "from Oslo" under "From"
-                yield Item(start - is_led, end, "cell", cost, Is(column.index, exact, told))
-        if column.kind in ("number", "date", "time") or not telling or (is_figure and len(tokens) == 1):
+                yield Item(start - is_led, end, "cell", cost, Is(column.index, exact, text))
+        if column.kind in ("number", "date", "time") or not content or (is_figure and len(tokens) == 1):
             return
-        held = frozenset(line for line in lines if not self.sheet.summaries.issuperset(column.places[line]))
+        hits = frozenset(line for line in lines if not self.sheet.summaries.issuperset(column.places[line]))
         places = range(start, end)
-        is_said = any(not self._is(p, *_FUNCTION) and self.low(p) not in self.words.filler for p in places)
-        is_said &= any(token.stem not in {*self.words.things, *self.sheet.nouns} for token in telling)
-        is_common = len(held) > _MOST_HELD * len(column.places) and len(column.places) > 3
-        if held == exact or not held or not is_said or is_common or max(len(t.low) for t in telling) < 3:
+        is_said = any(not self._is(p, *_STOP_KINDS) and self.low(p) not in self.words.filler for p in places)
+        is_said &= any(token.stem not in {*self.words.things, *self.sheet.nouns} for token in content)
+        is_common = len(hits) > _MAX_HIT_SHARE * len(column.places) and len(column.places) > 3
+        if hits == exact or not hits or not is_said or is_common or max(len(t.low) for t in content) < 3:
             return
-        if not any(all(_is_in(token, line) for token in telling) for line in held):
+        if not any(all(_is_in(token, line) for token in content) for line in hits):
             return  # "lose" is not in "Los Angeles"
-        covered = sum((end - start) / length for length in lines.values()) / len(lines)
-        is_named = any(token.stem in each.stems for token in telling for each in self.sheet.columns)
+        coverage = sum((end - start) / length for length in lines.values()) / len(lines)
+        is_named = any(token.stem in each.stems for token in content for each in self.sheet.columns)
         is_led = start > 0 and self._is_subject(start) and tokens[0].text.islower()
-        cost = Cost.HELD * (1 - covered + bool(exact) + is_named + is_led) + Cost.FORM
-        yield Item(start, end, "cell", cost, Is(column.index, held, told, is_exact=False))
+        cost = Cost.HELD * (1 - coverage + bool(exact) + is_named + is_led) + Cost.FORM
+        yield Item(start, end, "cell", cost, Is(column.index, hits, text, is_exact=False))
 
     # Words for the rows.
 
@@ -333,12 +333,12 @@ class Links:
         before = place - 1
         while before > 0 and self.low(before) in self.words.filler and not self._is(before, "whether"):
             before -= 1
-        leading = (item for item in self.items if item.kind in _LEADING and item.end == before + 1)
+        leading = (item for item in self.items if item.kind in _LEADING_KINDS and item.end == before + 1)
         counted = self.words.data["counting"].split()  # "the most bananas" does not name rows
         # Nor does "liked" in "which team is best liked", or "swimming" in "best at swimming".
         may_grade = before == place - 1 and not self._names_rows
         leads = any(
-            item.kind not in _GRADING or (may_grade and self.low(item.start) not in counted)
+            item.kind not in _GRADING_KINDS or (may_grade and self.low(item.start) not in counted)
             for item in leading
         )
         is_noun = self.tokens[place].text.isalpha() and self.tokens[place].stem not in self.words.things
@@ -388,16 +388,16 @@ class Links:
         states: list[list[tuple[float, tuple[Item, ...]]]] = [[] for _ in range(len(self.tokens) + 1)]
         states[0] = [(0.0, ())]
         for place in range(len(self.tokens)):
-            for cost, items in heapq.nsmallest(_BEAM, states[place], key=lambda state: state[0]):
+            for cost, items in heapq.nsmallest(_BEAM_WIDTH, states[place], key=lambda state: state[0]):
                 for item in self.by_start[place]:
                     states[item.end].append((cost + item.cost + Cost.ITEM, (*items, item)))
-        ends = heapq.nsmallest(_BEAM, states[-1], key=lambda state: state[0])
+        ends = heapq.nsmallest(_BEAM_WIDTH, states[-1], key=lambda state: state[0])
         return [Cut(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
 
-_GRADING = ("most", "superlative")
-_LEADING = ("ask", "count", "number", "most", "superlative", "ordinal", "first", "last", "distinct")
-_FUNCTION = (
+_GRADING_KINDS = ("most", "superlative")
+_LEADING_KINDS = ("ask", "count", "number", "most", "superlative", "ordinal", "first", "last", "distinct")
+_STOP_KINDS = (
     "count", "fold", "most", "more", "ask", "how", "compare", "after", "dates", "difference", "each", "than",
     "or", "and", "first", "last", "between", "distinct", "superlative", "comparative", "none",
 )  # fmt: skip
@@ -406,5 +406,5 @@ _FUNCTION = (
 def _is_in(token: Token, line: str) -> bool:
     """Return whether a text contains a word, or a form of it of about the same length."""
     words = re.findall(r"[^\W_]+", line)
-    near = (word for word in words if len(word) > 3 and abs(len(word) - len(token.low)) < 3)
-    return token.low in line or any(word.startswith(token.stem) for word in near if len(token.stem) > 3)
+    forms = (word for word in words if len(word) > 3 and abs(len(word) - len(token.low)) < 3)
+    return token.low in line or any(word.startswith(token.stem) for word in forms if len(token.stem) > 3)

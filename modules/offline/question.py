@@ -18,9 +18,9 @@ from chameleon.modules.offline.sheet import SheetColumn
 
 Costed = tuple[float, Form]
 Target = tuple[float, int, Item | None]  # cost, column, and the item that names it
-_SPARE = ("noun", "ask", "and", "verb")  # kinds that a form may leave unused
+_SPARE_KINDS = ("noun", "ask", "and", "verb")  # kinds that a form may leave unused
 _LEADS = ("number", "ordinal", "first", "last", "most", "superlative", "distinct", "fold", "part", "count")
-_LATEST_ASK = 4  # words before a question word: "in the South, which"
+_MAX_LEAD_WORDS = 4  # words before a question word: "in the South, which"
 _SORTS = {"who": "person", "where": "place", "when": "time"}
 
 
@@ -35,14 +35,14 @@ class Question:
         self.is_truth = bool(frame.items) and frame.items[0].kind == "whether"
         key, tested = self.sheet.key, (b.condition for b in bounds if isinstance(b.condition, Is | Either))
         self.names_row = key is not None and any(key.index in condition.columns for condition in tested)
-        asked = self._after_ask(ask)
-        self.word_is_bare = asked is None or asked.kind not in ("noun", "subject", "column")
-        is_column = asked is not None and asked.kind == "column"
+        head = self._after_ask(ask)
+        self.word_is_bare = head is None or head.kind not in ("noun", "subject", "column")
+        is_column = head is not None and head.kind == "column"
         self.actor = self._actor(ask)
-        is_column &= asked is not self.actor
-        self.wanted = asked if asked is not None and is_column and not self.col(asked).is_count else None
+        is_column &= head is not self.actor
+        self.wanted = head if head is not None and is_column and not self.col(head).is_count else None
         is_fold = any(item.kind == "fold" for item in self.items[:3])
-        is_noun = asked is not None and asked.kind in ("noun", "subject")
+        is_noun = head is not None and head.kind in ("noun", "subject")
         self.names_rows = is_noun and not is_fold  # "which city", of the cities
 
     # Items.
@@ -72,11 +72,11 @@ class Question:
     def few(self, mark: Item) -> Item | None:
         """Return the number of rows wanted, as in "the three longest", "top five"."""
         numbers = (item for item in self.of("number") if not item.value.base)
-        beside = (each for each in numbers if each.end == mark.start or each.start == mark.end)
+        neighbors = (each for each in numbers if each.end == mark.start or each.start == mark.end)
         starts = [item for item in self.items if item.kind not in ("ask", "noun")][:1]
         leads = (item for item in starts if item.kind == "number")  # "five cities with the most"
-        found = next(beside, None) or next(leads, None)
-        return found if found is not None and found.value.number in range(1, 101) else None
+        number = next(neighbors, None) or next(leads, None)
+        return number if number is not None and number.value.number in range(1, 101) else None
 
     def _after_ask(self, ask: Item | None) -> Item | None:
         """Return the item right after "which" or "what is the", or at the beginning."""
@@ -109,12 +109,12 @@ class Question:
         acts = self.frame.tokens[ask.end].low in self.sheet.words.data["acts"].split()
         if self.asks == "where":
             is_place = first.kind == "column" and fits(self.col(first), "place")
-            found = None if is_place else first
+            actor = None if is_place else first
         elif self.asks == "who":
-            found = second if first.kind in ("verb", "subject") else None
+            actor = second if first.kind in ("verb", "subject") else None
         else:
-            found = first if acts and self.asks == "which" else None
-        return found if found is not None and found.kind == "column" else None
+            actor = first if acts and self.asks == "which" else None
+        return actor if actor is not None and actor.kind == "column" else None
 
     # Reasons not to read a question: it asks nothing, asks twice, or is ambiguous.
 
@@ -154,7 +154,7 @@ class Question:
         ask = next(asking, None)
         if ask is not None and ask.kind == "ask":
             ends = len(tokens) > 1 and verb in words.phrases.get((tokens[-1].low,), ())  # what does Ann have
-            return ask.start > _LATEST_ASK or (ends and self.word_is_bare)  # the venue where they played
+            return ask.start > _MAX_LEAD_WORDS or (ends and self.word_is_bare)  # the venue where they played
         has_verb = self.has("verb") or any(verb in words.phrases.get((token.low,), ()) for token in tokens)
         return has_verb and ask is None and bool(tokens) and tokens[0].low not in words.request
 
@@ -184,40 +184,40 @@ class Question:
 
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
-        left = [item for item in self.items if not any(item is each for each in used)]
+        rest = [item for item in self.items if not any(item is each for each in used)]
         if self._divides(form) or not self._relates(form) or self._prices_rows(form):
             return
-        units = {item.value for item in left if item.kind == "unit"}
-        told = [self.sheet.columns[index].units for index in form.columns]
-        if units and not any(each & units for each in told):
+        units = {item.value for item in rest if item.kind == "unit"}
+        column_units = [self.sheet.columns[index].units for index in form.columns]
+        if units and not any(each & units for each in column_units):
             return
-        if all(self._is_spare(item, form) for item in left) and (dated := self._part(form)) is not None:
+        if all(self._is_spare(item, form) for item in rest) and (dated := self._part(form)) is not None:
             yield cost, dated
 
     def _divides(self, form: Form) -> bool:
         """Whether the question negates a condition but asks for what several rows share: teams without it."""
         kinds = self.frame.kinds
         is_denied = any(kinds[place] == "none" for each in self.bounds for place in each.taken)
-        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
-        told = (self.sheet.columns[each] for each in asked if each is not None)
-        return is_denied and any(each.kind == "text" and each is not self.sheet.key for each in told)
+        picks = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
+        columns = (self.sheet.columns[each] for each in picks if each is not None)
+        return is_denied and any(each.kind == "text" and each is not self.sheet.key for each in columns)
 
     def _relates(self, form: Form) -> bool:
         """Whether it is clear which of two columns with shared names is meant: managers are employees too.
 
         "The manager of Ann" and "Ann's manager" mean the other column, "manager Ann" the named one.
         """
-        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
-        wanted = [self.sheet.columns[each] for each in asked if each is not None]
+        picks = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
+        columns = [self.sheet.columns[each] for each in picks if each is not None]
         key, tested = self.sheet.key, {each for bound in self.bounds for each in bound.condition.columns}
-        told = key is None or key.index in tested | {each.index for each in wanted}
-        alike = [each for each in wanted if key is not None and not told and self.sheet.overlap(each, key)]
+        is_key = key is None or key.index in tested | {each.index for each in columns}
+        alike = [each for each in columns if key is not None and not is_key and self.sheet.overlap(each, key)]
         if alike and (self.bounds or not isinstance(form, HowMany)):
             return False  # which managers are remote
         for bound in self.bounds:
             for column in (self.sheet.columns[each] for each in bound.condition.columns):
-                others = [each for each in wanted if each is not column and self.sheet.overlap(each, column)]
-                if others and not self._is_told(bound, others[0]):
+                others = [each for each in columns if each is not column and self.sheet.overlap(each, column)]
+                if others and not self._is_explicit(bound, others[0]):
                     return False
         return True
 
@@ -230,20 +230,20 @@ class Question:
         totals = any(each.adds_up and each.is_of("money") for each in self.sheet.amounts)
         return is_row and totals and any(each.index not in exact for each in priced)
 
-    def _is_told(self, bound: Bound, other: SheetColumn) -> bool:
+    def _is_explicit(self, bound: Bound, other: SheetColumn) -> bool:
         of, ask = self.sheet.words.data["genitive"].split(), self.one("ask")
         cells = [self.frame.items[each] for each in bound.taken if self.frame.kinds[each] == "cell"]
         for cell in cells:
-            begun = (each for each in self.frame.items if ask is not None and each.start == ask.end)
-            verb = next(begun, None)
+            followers = (each for each in self.frame.items if ask is not None and each.start == ask.end)
+            verb = next(followers, None)
             if verb is not None and verb.kind == "column" and verb.end == cell.start:  # who manages Ann
                 return bool(verb.value == other.index)
-            beside = [each for each in self.frame.items if each.kind == "column" and not each.cost]
-            led = any(each.value == other.index and self._joined(each, cell) in of for each in beside)
-            led |= any(each.value == other.index and self._joined(cell, each) in of for each in beside)
+            columns = [each for each in self.frame.items if each.kind == "column" and not each.cost]
+            led = any(each.value == other.index and self._joined(each, cell) in of for each in columns)
+            led |= any(each.value == other.index and self._joined(cell, each) in of for each in columns)
             names = [self.frame.items[each] for each in bound.named]
-            named = any(not each.cost and self._joined(each, cell) not in of for each in names)
-            if not led and not named:
+            is_named = any(not each.cost and self._joined(each, cell) not in of for each in names)
+            if not led and not is_named:
                 return False
         return True
 
@@ -274,7 +274,7 @@ class Question:
             return any(self.sheet.columns[index].kind == "date" for index in getattr(form, "wanted", ()))
         if item.kind == "dates":
             return item.value in ("==", ">=") and self.frame.tokens[item.start].low in self.sheet.words.filler
-        return item.kind in (*_SPARE, "unit")
+        return item.kind in (*_SPARE_KINDS, "unit")
 
     def _owns(self, item: Item) -> bool:
         """Whether a column belongs to a cell, as in "the manager of Ann", and is not itself a condition."""
@@ -283,10 +283,10 @@ class Question:
 
     def _part(self, form: Form) -> Form | None:
         """Return a form with the part of its dates that "which year" asks for; None if several share it."""
-        part, wanted = self.one("part"), [self.sheet.columns[index] for index in getattr(form, "wanted", ())]
-        if part is None or not wanted or wanted[0].kind != "date":
+        part, columns = self.one("part"), [self.sheet.columns[index] for index in getattr(form, "wanted", ())]
+        if part is None or not columns or columns[0].kind != "date":
             return form
-        finer = any(at and at[0][1 if part.value == "year" else 2] for at in wanted[0].moments)
+        finer = any(at and at[0][1 if part.value == "year" else 2] for at in columns[0].moments)
         is_one = isinstance(form, Pick) and isinstance(form.of, Where)
         return form if not finer else replace(form, part=part.value) if is_one else None  # type: ignore[type-var]
 
@@ -306,20 +306,20 @@ class Question:
         used = {column for each in affirmed for column in each.columns} | {by}
         used |= {self.actor.value} if self.actor is not None else set()
         sort, key = _SORTS.get(self.asks, ""), self.sheet.key
-        named = [item for item in self.columns() if item.value not in used and not self.names_rows]
-        named = [
-            item for item in named if not self.col(item).truths or (not sort and self.frame.is_whole(item))
+        items = [item for item in self.columns() if item.value not in used and not self.names_rows]
+        items = [
+            item for item in items if not self.col(item).truths or (not sort and self.frame.is_whole(item))
         ]
-        named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
-        named = [  # what did Ann order
-            item for item in named if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
+        items = [item for item in items if self.asks != "which" or not self.col(item).is_count]
+        items = [  # what did Ann order
+            item for item in items if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
         ]
-        texts = [item for item in named if self.col(item).kind == "text" and sort != "time"]
+        texts = [item for item in items if self.col(item).kind == "text" and sort != "time"]
         texts = [item for item in texts if not sort or self.col(item) is not key]  # who has a task
-        named = [item for item in named if not sort or self.sheet.fits(self.col(item), sort)] or texts
-        yield from ((0.0, item.value, item) for item in named)
+        items = [item for item in items if not sort or self.sheet.fits(self.col(item), sort)] or texts
+        yield from ((0.0, item.value, item) for item in items)
         leads = [item for item in self.frame.items if item.kind not in _LEADS][:1]
-        if named or not (self.asks or by is not None or any(item.kind == "noun" for item in leads)):
+        if items or not (self.asks or by is not None or any(item.kind == "noun" for item in leads)):
             return
         fitting = [each for each in self.sheet.columns if sort and self.sheet.fits(each, sort)]
         fitting = [each for each in fitting if each.index not in used]
@@ -355,14 +355,14 @@ class Question:
         """Yield the columns of amounts that may be meant: named, graded by an adjective, or the only one."""
         is_most = any(mark.kind in ("most", "superlative") for mark in marks)
         kinds = ("number", "time") if is_most else ("number", "date", "time")
-        named = self.columns(*kinds)
-        named = [item for item in named if item is not self.wanted or self.col(item).kind == "number"]
+        items = self.columns(*kinds)
+        items = [item for item in items if item is not self.wanted or self.col(item).kind == "number"]
         graded = [each for mark in marks for each in self._graded(mark)]
         if graded:
-            fitting = [each for each in graded if not named or each[1] in {item.value for item in named}]
+            fitting = [each for each in graded if not items or each[1] in {item.value for item in items}]
             yield from fitting
-        elif named:
-            yield from ((0.0, item.value, item) for item in named)
+        elif items:
+            yield from ((0.0, item.value, item) for item in items)
         elif not any(mark.kind == "superlative" for mark in marks):
             yield from ((Cost.IMPLIED, column.index, None) for column in self._implied(marks))
 
@@ -374,9 +374,9 @@ class Question:
             amounts = money or amounts
         verbs = [item for item in self.of("verb") if item.value]
         if verbs and self.sheet.origins is None:
-            said = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
-            said = [each for each in said if min(each.filled, default=0) >= 0]  # not negative spending
-            amounts = [each for each in said if each.adds_up] or said
+            fits = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
+            fits = [each for each in fits if min(each.filled, default=0) >= 0]  # not negative spending
+            amounts = [each for each in fits if each.adds_up] or fits
         elif any(mark.kind == "most" for mark in marks) and self.sheet.origins is None:
             return []
         return amounts if len(amounts) == 1 else []

@@ -25,9 +25,9 @@ SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 TOLD = {
     "<": "under", "<=": "at most", "==": "exactly", "!=": "not", ">=": "at least", ">": "over",
 }  # fmt: skip
-_WHEN = {"<": "before", "<=": "up to", ">=": "from", ">": "after"}
-_COLUMNS = ("column", "other", "by", "wanted")  # fields that hold indexes of columns
-_MOST_TEXTS = 3
+_DATE_WORDS = {"<": "before", "<=": "up to", ">=": "from", ">": "after"}
+_COLUMN_FIELDS = ("column", "other", "by", "wanted")  # fields that hold indexes of columns
+_MAX_TEXTS = 3
 
 
 class Unfit(Exception):
@@ -43,13 +43,13 @@ class Part:
 
     @cached_property
     def columns(self) -> tuple[int, ...]:
-        found: dict[int, None] = {}
+        columns: dict[int, None] = {}
         for each in fields(self):  # type: ignore[arg-type]
             value = getattr(self, each.name)
             for one in value if isinstance(value, tuple) else (value,):
-                is_own = each.name in _COLUMNS and isinstance(one, int)
-                found |= dict.fromkeys(one.columns if isinstance(one, Part) else [one] if is_own else [])
-        return tuple(found)
+                is_own = each.name in _COLUMN_FIELDS and isinstance(one, int)
+                columns |= dict.fromkeys(one.columns if isinstance(one, Part) else [one] if is_own else [])
+        return tuple(columns)
 
     def said(self, sheet: Sheet) -> str:
         """Describe it in words: "total Salary where Team is red"."""
@@ -57,8 +57,8 @@ class Part:
 
 
 def name_of(sheet: Sheet, *columns: int) -> str:
-    named = (sheet.columns[index] for index in columns)
-    return " and ".join(each.plain or f"column {each.index + 1}" for each in named)
+    sheet_columns = (sheet.columns[index] for index in columns)
+    return " and ".join(each.plain or f"column {each.index + 1}" for each in sheet_columns)
 
 
 class Condition(Part):
@@ -84,8 +84,8 @@ class Is(Condition):
     def said(self, sheet: Sheet) -> str:
         column = sheet.columns[self.column]
         names = sorted({column.told(column.places[text][0]) for text in self.texts})
-        more = f" or {len(names) - _MOST_TEXTS} more" if len(names) > _MOST_TEXTS else ""
-        return f"{name_of(sheet, self.column)} is {' or '.join(names[:_MOST_TEXTS])}{more}"
+        more = f" or {len(names) - _MAX_TEXTS} more" if len(names) > _MAX_TEXTS else ""
+        return f"{name_of(sheet, self.column)} is {' or '.join(names[:_MAX_TEXTS])}{more}"
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class Compares(Condition):
         check_units(*filter(None, (column, against)))
         limits = repeat(key_of(self.number)) if against is None else against.keys
         pairs = enumerate(zip(column.keys, limits, strict=False))
-        found = [(row, one) for row, (one, two) in pairs if one is not None is not two and test(one, two)]
+        hits = [(row, one) for row, (one, two) in pairs if one is not None is not two and test(one, two)]
         last = key_of(self.last)
-        return {row for row, one in found if last is None or one <= last}
+        return {row for row, one in hits if last is None or one <= last}
 
     def said(self, sheet: Sheet) -> str:
         limit = plain(self.number or 0) if self.other is None else name_of(sheet, self.other)
@@ -130,19 +130,19 @@ class Dates(Condition):
         return {row for row, each in enumerate(column.moments) if each is not None and self._fits(*each)}
 
     def _fits(self, start: Moment, end: Moment) -> bool:
-        wanted, count = self.moment, _length(self.moment)
+        moment, count = self.moment, _length(self.moment)
         if self.until is not None:
             begin, last = 0 if self.until.year else 1, _length(self.until)
-            told = tuple(part for part in start[begin:] if part)
-            return wanted[begin:][: len(told)] <= told and start[begin:last] <= self.until[begin:last]
+            parts = tuple(part for part in start[begin:] if part)
+            return moment[begin:][: len(parts)] <= parts and start[begin:last] <= self.until[begin:last]
         if self.sign == "==":
-            return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
-        first = 0 if wanted.year else 1  # ignore the year if the question names only a month
-        return bool(start[first]) and SIGNS[self.sign](start[first:count], wanted[first:count])
+            return start.fits(moment) or (start != end and start.year <= moment.year <= end.year)
+        first = 0 if moment.year else 1  # ignore the year if the question names only a month
+        return bool(start[first]) and SIGNS[self.sign](start[first:count], moment[first:count])
 
     def said(self, sheet: Sheet) -> str:
         until = f" to {_date(self.until)}" if self.until else ""
-        when = _WHEN.get(self.sign, "" if self.moment.day and not until else "in")
+        when = _DATE_WORDS.get(self.sign, "" if self.moment.day and not until else "in")
         return " ".join(
             filter(None, (name_of(sheet, self.column), "is", when, f"{_date(self.moment)}{until}"))
         )
@@ -181,18 +181,18 @@ class Either(Condition):
     negated: bool = False
 
     def rows(self, sheet: Sheet) -> set[int]:
-        found = set[int]().union(*(part.rows(sheet) for part in self.parts))
+        hits = set[int]().union(*(part.rows(sheet) for part in self.parts))
         if not self.negated:
-            return found
+            return hits
         blank = (Blank(column).rows(sheet) for column in self.columns)
         filled = set(range(len(sheet.table.rows))).difference(*blank)
-        if count := len({*sheet.rows} - filled - found):
+        if count := len({*sheet.rows} - filled - hits):
             raise Unfit(f"{name_of(sheet, *self.columns)} is blank in {count} rows: ask with or without them")
-        return filled - found
+        return filled - hits
 
     def said(self, sheet: Sheet) -> str:
-        told = " or ".join(part.said(sheet) for part in self.parts)
-        return f"not ({told})" if self.negated else told
+        text = " or ".join(part.said(sheet) for part in self.parts)
+        return f"not ({text})" if self.negated else text
 
 
 def check_units(*columns: SheetColumn) -> None:
@@ -218,8 +218,8 @@ class Rows(Part):
     def rows(self, sheet: Sheet) -> list[int]:
         if self not in sheet.kept:
             sheet.kept[self] = self.find(sheet)
-        found: list[int] = sheet.kept[self]
-        return found
+        rows: list[int] = sheet.kept[self]
+        return rows
 
     def find(self, sheet: Sheet) -> list[int]:
         raise NotImplementedError
@@ -233,12 +233,12 @@ class Where(Rows):
 
     def find(self, sheet: Sheet) -> list[int]:
         sets = [each.rows(sheet) for each in self.conditions]
-        found = sorted(reduce(operator.and_, sets)) if sets else sheet.rows
-        return [row for row in found if row not in sheet.summaries] or found
+        rows = sorted(reduce(operator.and_, sets)) if sets else sheet.rows
+        return [row for row in rows if row not in sheet.summaries] or rows
 
     def said(self, sheet: Sheet) -> str:
-        told = " and ".join(each.said(sheet) for each in self.conditions)
-        return f" where {told}" if told else ""
+        text = " and ".join(each.said(sheet) for each in self.conditions)
+        return f" where {text}" if text else ""
 
 
 def keys_of(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[Any, int]]:
@@ -273,8 +273,8 @@ class Ordered(Rows):
         keys.sort(key=lambda pair: pair[0], reverse=self.descending)
         if len(keys) < stop:
             fit = {0: "no row matches", 1: "only 1 row matches"}.get(n := len(keys), f"only {n} rows match")
-            named = "" if self.by is None else f' with "{sheet.columns[self.by].plain}" filled'
-            raise Unfit(f"{fit}{named}")
+            suffix = "" if self.by is None else f' with "{sheet.columns[self.by].plain}" filled'
+            raise Unfit(f"{fit}{suffix}")
         if self.start and keys[self.start - 1][0] == keys[self.start][0]:
             raise Unfit("rows are tied there")
         last = keys[stop - 1][0]

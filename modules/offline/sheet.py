@@ -23,8 +23,8 @@ from chameleon.table.totals import set_apart
 Kind = Literal["number", "date", "time", "text", "empty"]
 Number = Fraction | int  # both exact; integers compare faster
 
-_COPY = re.compile(r" \(\d\)$")
-_IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_COPY_SUFFIX = re.compile(r" \(\d\)$")
+_HEADER_UNIT = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
 _CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
 _PERIODS = {
@@ -32,7 +32,7 @@ _PERIODS = {
     "Quarter": re.compile(r"q[1-4](?:[ /-]?(?:20)?\d\d)?|(?:20)\d\d[ -]?q[1-4]"),
     "Month": re.compile("|".join({*MONTHS, *(month[:3] for month in MONTHS)})),
 }
-_SAMPLE = 400
+_SAMPLE_CELLS = 400
 
 
 class Measure(NamedTuple):
@@ -75,13 +75,13 @@ class SheetColumn:
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
         units = self.words.units
-        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in units else match[0], self.original)
+        name = _HEADER_UNIT.sub(lambda match: " " if folded(match[1]) in units else match[0], self.original)
         return tuple(stem for stem in self.words.stems(shown(name)) if stem not in "?#")
 
     @cached_property
     def original(self) -> str:
         """Its name in the file, before columns of the same name were numbered."""
-        return _COPY.sub("", shown(self.name))
+        return _COPY_SUFFIX.sub("", shown(self.name))
 
     @cached_property
     def plain(self) -> str:
@@ -89,7 +89,7 @@ class SheetColumn:
 
     @cached_property
     def sample(self) -> list[str]:
-        step = max(1, len(self.cells) // _SAMPLE)
+        step = max(1, len(self.cells) // _SAMPLE_CELLS)
         return [cell for cell in map(shown, self.cells[::step]) if not self.is_blank(cell)]
 
     def told(self, row: int) -> str:
@@ -158,9 +158,9 @@ class SheetColumn:
         words = re.split(r"[\s()\[\].,_]+", folded(self.name))
         names = [word for word in words if (len(word) > 1 and word != "in") or word in ("%", "$", "m")]
         names += map(" ".join, pairwise(words))
-        told = {self.words.units[name] for name in names if name in self.words.units}
+        units = {self.words.units[name] for name in names if name in self.words.units}
         own = {(self.meaning.base, self.meaning.factor)} if self.meaning.base else set()
-        return set() if self.kind == "date" else told | own if self.kind == "number" else told
+        return set() if self.kind == "date" else units | own if self.kind == "number" else units
 
     @property
     def bases(self) -> set[str]:
@@ -178,11 +178,11 @@ class SheetColumn:
     @cached_property
     def places(self) -> Mapping[str, list[int]]:
         """The rows of each folded text."""
-        found: dict[str, list[int]] = defaultdict(list)
+        places: dict[str, list[int]] = defaultdict(list)
         texts = {cell: folded(shown(cell)) for cell in dict.fromkeys(self.cells)}
         for row, cell in enumerate(self.cells):
-            found[texts[cell]].append(row)
-        return found
+            places[texts[cell]].append(row)
+        return places
 
     @cached_property
     def blob(self) -> str:
@@ -266,10 +266,10 @@ class Sheet:
     @classmethod
     def of(cls, table: Table, words: Language) -> Sheet:
         """Return the sheet of a table, cached for each language: building a large one takes time."""
-        kept: dict[str, Sheet] = table.__dict__.setdefault("_sheets", {})
-        if words.name not in kept:
-            kept[words.name] = cls(table, words)
-        return kept[words.name]
+        sheets: dict[str, Sheet] = table.__dict__.setdefault("_sheets", {})
+        if words.name not in sheets:
+            sheets[words.name] = cls(table, words)
+        return sheets[words.name]
 
     def __init__(self, table: Table, words: Language | None = None) -> None:
         self.table, self.words = table, words or language()
@@ -293,16 +293,16 @@ class Sheet:
     @cached_property
     def key(self) -> SheetColumn | None:
         """The column that names the rows: texts, nearly all filled and different, preferably not codes."""
-        found = []
+        candidates = []
         for column in self.columns:
             if column.kind == "text" and not column.truths:
                 cells = [cell for row in self.rows if not column.is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
-                    named = not (self.words.lists["names"] | set(self.caption)).isdisjoint(column.stems)
-                    coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
-                    is_code = column.is_id or coded or sum(map(len, cells)) < 3.5 * len(cells)
-                    found.append((is_code, not named, column.index))
-        return self.columns[min(found)[2]] if found else None
+                    is_named = not (self.words.lists["names"] | set(self.caption)).isdisjoint(column.stems)
+                    is_coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
+                    is_code = column.is_id or is_coded or sum(map(len, cells)) < 3.5 * len(cells)
+                    candidates.append((is_code, not is_named, column.index))
+        return self.columns[min(candidates)[2]] if candidates else None
 
     @cached_property
     def caption(self) -> Stems:
@@ -311,8 +311,8 @@ class Sheet:
     @cached_property
     def quantity(self) -> SheetColumn | None:
         """The column that counts the things in a row, such as "Quantity" in a list of orders."""
-        found = [each for each in self.columns if each.adds_up and each.is_of("quantities")]
-        return found[0] if len(found) == 1 and not found[0].bases else None
+        columns = [each for each in self.columns if each.adds_up and each.is_of("quantities")]
+        return columns[0] if len(columns) == 1 and not columns[0].bases else None
 
     @cached_property
     def amounts(self) -> list[SheetColumn]:
@@ -340,39 +340,39 @@ class Sheet:
     def sorts(self, column: SheetColumn) -> set[str]:
         """Return the sorts of thing that its name may mean: a child's fare is not a child."""
         stems = [stem for stem in column.stems if stem not in self.words.lists["names"]]
-        named = set(self.words.things.get(stems[-1], ())) if stems else set()
+        sorts = set(self.words.things.get(stems[-1], ())) if stems else set()
         is_key = column is self.key or self.key is None
         is_plain = is_key and bool(column.stems) and self.words.lists["names"].issuperset(column.stems)
-        return named or (set(self.words.data["things"]) if is_plain else set())
+        return sorts or (set(self.words.data["things"]) if is_plain else set())
 
     @cached_property
     def row_nouns(self) -> frozenset[str]:
         """The stems that mean a row, from the names of the key and of ID columns."""
-        named = {stem for each in self.columns if each.is_id or each is self.key for stem in each.stems}
-        return frozenset(named) - self.words.lists["names"] - self.words.filler
+        stems = {stem for each in self.columns if each.is_id or each is self.key for stem in each.stems}
+        return frozenset(stems) - self.words.lists["names"] - self.words.filler
 
     @cached_property
     def nouns(self) -> frozenset[str]:
         """The stems that mean a row, and the stems of the table's caption."""
-        told = frozenset(stem for stem in self.caption if not stem.isdigit())
-        return (self.row_nouns | told) - self.words.lists["names"] - self.words.filler
+        stems = frozenset(stem for stem in self.caption if not stem.isdigit())
+        return (self.row_nouns | stems) - self.words.lists["names"] - self.words.filler
 
     @cached_property
     def long(self) -> Sheet | None:
         """The table with a row for each year, quarter or month column; None if it has none of them."""
         for name, form in _PERIODS.items():
             spread = [c.index for c in self.columns if form.fullmatch(folded(c.plain)) and c.kind != "text"]
-            kept = [c.index for c in self.columns if c.index not in spread and c.kind in ("text", "date")]
-            if len(spread) > 1 and kept and {self.columns[i].kind for i in spread} <= {"number", "empty"}:
+            fixed = [c.index for c in self.columns if c.index not in spread and c.kind in ("text", "date")]
+            if len(spread) > 1 and fixed and {self.columns[i].kind for i in spread} <= {"number", "empty"}:
                 header, unit = self.table.header, next((self.columns[i].unit for i in spread), "")
-                others = [header[i] for i in kept]
+                fixed_names = [header[i] for i in fixed]
                 measure = f"{self.table.caption} {self.words.data['measure']}".strip()
                 measure += f" ({unit})" if unit else ""
                 rows = [
-                    [*(self.table.rows[row][i] for i in kept), header[i], self.table.rows[row][i]]
+                    [*(self.table.rows[row][i] for i in fixed), header[i], self.table.rows[row][i]]
                     for row in self.rows for i in spread
                 ]  # fmt: skip
-                sheet = Sheet(Table([*others, name, measure], rows, self.table.caption), self.words)
+                sheet = Sheet(Table([*fixed_names, name, measure], rows, self.table.caption), self.words)
                 sheet.origins = [(row, i) for row in self.rows for i in spread]
                 return sheet
         return None

@@ -21,8 +21,8 @@ from chameleon.table.totals import with_named
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _FIGURE = re.compile(r"-?\d[\d,.]*")
-_MOST_CELLS = 1_000  # of an answer that are reported by position
-_MOST_SHOWN = 20  # items of an answer on a terminal
+_MAX_CELLS = 1_000  # of an answer that are reported by position
+_MAX_ITEMS = 20  # items of an answer on a terminal
 
 
 class TableReader(Module):
@@ -61,9 +61,9 @@ class TableReader(Module):
             from chameleon.modules.documents.table_choice import Candidate
             from chameleon.modules.offline.among import among
 
-            named = named_tables(state.tables, first=1)
+            pairs = named_tables(state.tables, first=1)
             return among(
-                self.answered, state, [Candidate(name, name, 1.0, table, {}) for name, table in named]
+                self.answered, state, [Candidate(name, name, 1.0, table, {}) for name, table in pairs]
             )
         return self.answered(state, state.input["table"])
 
@@ -73,39 +73,39 @@ class TableReader(Module):
             hint = "Raise `max_table_rows` of `table_reader` in the inventory."
             raise Declined(f"the table has more than {self.max_table_rows:,} rows", hint=hint)
         table = with_named(table, state.input["question"])
-        found = answer(state.input["question"], table)
-        if found.confidence < self.at_least:
-            sure = f"{found.confidence:.2f}, below {self.at_least:g}"
-            raise Declined(f"it was read as: {found.reading}, with a confidence of {sure}")
-        region, cells = _places(found, table)
-        told = region.to_json(table, cells)
-        reading = {"means": found.reading, "confidence": round(found.confidence, 2)}
-        if len(found.result.values) > _MOST_SHOWN:
-            rest = len(found.result.values) - _MOST_SHOWN
-            reading["short"] = f"{', '.join(found.result.values[:_MOST_SHOWN])}, … and {rest:,} more"
+        outcome = answer(state.input["question"], table)
+        if outcome.confidence < self.at_least:
+            sure = f"{outcome.confidence:.2f}, below {self.at_least:g}"
+            raise Declined(f"it was read as: {outcome.reading}, with a confidence of {sure}")
+        region, cells = _places(outcome, table)
+        source = region.to_json(table, cells)
+        reading = {"means": outcome.reading, "confidence": round(outcome.confidence, 2)}
+        if len(outcome.result.values) > _MAX_ITEMS:
+            rest = len(outcome.result.values) - _MAX_ITEMS
+            reading["short"] = f"{', '.join(outcome.result.values[:_MAX_ITEMS])}, … and {rest:,} more"
         return {
-            "answer": self._written(found, state.input),
-            "reading": reading | {"columns": told["columns"], "rows": len(found.result.rows)},
-            "sources": [({"table": table.caption} if table.caption.strip() else {}) | told],
+            "answer": self._answer_in_form(outcome, state.input),
+            "reading": reading | {"columns": source["columns"], "rows": len(outcome.result.rows)},
+            "sources": [({"table": table.caption} if table.caption.strip() else {}) | source],
         }
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {key: output[key] for key in ("answer", "reading", "sources")}
 
-    def _written(self, found: Answer, given: Mapping[str, Any]) -> Any:
+    def _answer_in_form(self, outcome: Answer, inputs: Mapping[str, Any]) -> Any:
         """Return the answer in the requested form. Raises `Declined` if no choice or unit fits it."""
-        result, unit = found.result, given.get("unit") or ""
-        told, number = ", ".join(result.values), result.number if result.kind == "number" else None
-        if choices := given.get("choices") or ():
+        result, unit = outcome.result, inputs.get("unit") or ""
+        text, number = ", ".join(result.values), result.number if result.kind == "number" else None
+        if choices := inputs.get("choices") or ():
             from chameleon.modules.program.answer_generator import as_choice
 
-            if (choice := as_choice(told, choices)) in choices:
+            if (choice := as_choice(text, choices)) in choices:
                 return choice
-            raise Declined(f"the answer {told!r} is not one of the choices: {'; '.join(choices)}")
-        if unit and self.form != "items" and (number is not None or amount_in(told)):
-            mine, asked = _units(found, told), found.sheet.words.units.get(folded(unit).strip())
-            if mine and asked not in mine:
-                raise Declined(f"the answer {told} is not in {unit}")
+            raise Declined(f"the answer {text!r} is not one of the choices: {'; '.join(choices)}")
+        if unit and self.form != "items" and (number is not None or amount_in(text)):
+            units, target = _units(outcome, text), outcome.sheet.words.units.get(folded(unit).strip())
+            if units and target not in units:
+                raise Declined(f"the answer {text} is not in {unit}")
         if number is not None:
             figure = plain(number, 8)
             if self.form == "items":
@@ -113,32 +113,32 @@ class TableReader(Module):
             if unit:
                 return float(figure) if "." in figure else int(figure)
         if self.form == "text":
-            return told
+            return text
         return [_THOUSANDS.sub("", each) if _FIGURE.fullmatch(each) else each for each in result.values]
 
 
-def _units(found: Answer, told: str) -> set[tuple[str, Fraction]]:
+def _units(outcome: Answer, text: str) -> set[tuple[str, Fraction]]:
     """Return the units of a number, from its cells or the names of its columns."""
-    if (amount := amount_in(told)) and amount.base:
+    if (amount := amount_in(text)) and amount.base:
         return {(amount.base, amount.factor)}
-    columns = (found.sheet.columns[index] for index in found.result.columns)
-    named = [column.units for column in columns if column.kind == "number" and column.units]
-    return named[-1] if named else set()
+    columns = (outcome.sheet.columns[index] for index in outcome.result.columns)
+    units = [column.units for column in columns if column.kind == "number" and column.units]
+    return units[-1] if units else set()
 
 
-def _places(found: Answer, table: Table) -> tuple[TableRegion, list[tuple[int, int]]]:
+def _places(outcome: Answer, table: Table) -> tuple[TableRegion, list[tuple[int, int]]]:
     """Return the rows and columns that an answer comes from, and its cells, in the original table.
 
     If it uses no column, the key column is returned.
     """
-    result, form, sheet = found.result, found.form, found.sheet
-    wanted = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Fold) else ()
-    is_told = result.kind == "cells" and len(result.rows) <= _MOST_CELLS
-    cells = [(row, column) for row in result.rows for column in wanted] if is_told else []
+    result, form, sheet = outcome.result, outcome.form, outcome.sheet
+    columns = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Fold) else ()
+    has_cells = result.kind == "cells" and len(result.rows) <= _MAX_CELLS
+    cells = [(row, column) for row in result.rows for column in columns] if has_cells else []
     if sheet.origins is not None:  # a row for each year: find it in the original
         origins = [sheet.origins[row] for row in result.rows]
         names = {sheet.columns[index].name for index in result.columns}
-        kept = {index for index, name in enumerate(table.header) if name in names}
-        return TableRegion(sorted({row for row, _ in origins}), sorted({c for _, c in origins} | kept)), []
+        indexes = {index for index, name in enumerate(table.header) if name in names}
+        return TableRegion(sorted({row for row, _ in origins}), sorted({c for _, c in origins} | indexes)), []
     key = [sheet.key.index] if sheet.key else None
     return TableRegion(sorted(set(result.rows)) or None, sorted(set(result.columns)) or key), cells

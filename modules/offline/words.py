@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 _MINUS = re.compile(r"(?<!\S)[-−–] ?([$€£¥]?)(?=\d)")  # "-€5" is a number of euros
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?|\d+/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
-_LONGEST_FIGURE = 40
+_MAX_FIGURE_CHARS = 40
 _SIGNS = {"up": 1, "down": -1}
 
 
@@ -67,25 +67,25 @@ class Language:
 
     def stem(self, low: str) -> str:
         """Return a folded word without its endings: plurals, -ed, -ing."""
-        if (found := self._stems.get(low)) is None:
-            found = self.forms.get(low, low)
+        if (stem := self._stems.get(low)) is None:
+            stem = self.forms.get(low, low)
             for form, plain in self._spelling:
-                found = form.sub(plain, found)
-            self._stems[low] = found
-        return found
+                stem = form.sub(plain, stem)
+            self._stems[low] = stem
+        return stem
 
     def tokens(self, text: str) -> list[Token]:
         """Cut a text into tokens; a figure joined to a unit or scale, such as 5km, becomes two."""
-        found, end, text = list[Token](), 0, _MINUS.sub(r"\1-", text)
+        tokens, end, text = list[Token](), 0, _MINUS.sub(r"\1-", text)
         for match in _TOKEN.finditer(text):
             for part in self._parts(match[0]):
                 low = folded(part)
-                is_number = bool(_NUMBER.fullmatch(low)) and low.isascii() and len(low) < _LONGEST_FIGURE
+                is_number = bool(_NUMBER.fullmatch(low)) and low.isascii() and len(low) < _MAX_FIGURE_CHARS
                 number = Fraction(low.replace(",", "")) if is_number else None
                 stem = low if is_number else self.stem(low)
-                found.append(Token(part, low, stem, number, "," in text[end : match.start()]))
+                tokens.append(Token(part, low, stem, number, "," in text[end : match.start()]))
                 end = match.end()
-        return found
+        return tokens
 
     def _parts(self, text: str) -> Iterable[str]:
         joined = _FIGURE_WITH.fullmatch(text)
@@ -103,41 +103,41 @@ class Language:
     @cached_property
     def ideas(self) -> Mapping[str, set[str]]:
         """Map a stem to the stems of related words."""
-        found: dict[str, set[str]] = defaultdict(set)
+        related: dict[str, set[str]] = defaultdict(set)
         for stems in map(self._set, self.data["ideas"]):
             for stem in stems:
-                found[stem] |= stems - {stem}
-        return found
+                related[stem] |= stems - {stem}
+        return related
 
     @cached_property
     def things(self) -> Mapping[str, set[str]]:
         """Map a stem to the sorts of thing that it may name."""
-        found: dict[str, set[str]] = defaultdict(set)
+        sorts: dict[str, set[str]] = defaultdict(set)
         for sort, words in self.data["things"].items():
             for stem in self._set(words):
-                found[stem].add(sort)
-        return found
+                sorts[stem].add(sort)
+        return sorts
 
     @cached_property
     def degrees(self) -> Mapping[str, Sequence[tuple[int, Stems]]]:
         """Map an adjective to its directions (1 up, -1 down), each with the stems that it grades."""
-        found = {}
+        degrees = {}
         for word, text in self.data["degrees"].items():
-            ways = (part.split() for part in text.split("|"))
-            found[word] = [(_SIGNS[way], tuple(map(self.stem, ideas))) for way, *ideas in ways]
-        return found
+            grades = (part.split() for part in text.split("|"))
+            degrees[word] = [(_SIGNS[sign], tuple(map(self.stem, ideas))) for sign, *ideas in grades]
+        return degrees
 
     @cached_property
     def phrases(self) -> Mapping[Stems, list[tuple[str, Any]]]:
         """Map the folded words of a phrase to its kinds and values."""
-        found = defaultdict(list)
+        phrases = defaultdict(list)
         for kind, value, text in self._entries():
-            found[tuple(token.low for token in self.tokens(text))].append((kind, value))
-        return found
+            phrases[tuple(token.low for token in self.tokens(text))].append((kind, value))
+        return phrases
 
     def _entries(self) -> Iterator[tuple[str, Any, str]]:
-        for kind, told in self.data["phrases"].items():
-            for value, texts in (told if isinstance(told, dict) else {kind: told}).items():
+        for kind, entries in self.data["phrases"].items():
+            for value, texts in (entries if isinstance(entries, dict) else {kind: entries}).items():
                 yield from ((kind, value, text) for text in texts.split(";"))
         for word, kind in product(self.data["degrees"], ("degree", "comparative", "superlative")):
             yield from ((kind, word, form) for form in self._graded(word, kind))

@@ -26,13 +26,13 @@ from chameleon.text import one_line, unwrapped
 
 # "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
 _LETTERED = re.compile(r"(?:(?:option|choice|answer)\s+)?\(?([A-Za-z])(?:\)|[.:,;](?=\s|$)|$|(?=\s))")
-_LONGEST_REASON = 300
+_MAX_REASON_CHARS = 300
 _UNKNOWN = re.compile(
     r"[\"'“*]?(?:unknown|not known)[\"'”*]?\s*(?:\Z|[.,;:(]|(?:because|since|as)\b)", re.IGNORECASE
 )
 _ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
-_GOES_ON = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
-_JOINED = re.compile(r"\W*(?:or|and|nor|but|[/&+])(?:\W|$)")
+_CONTINUATION = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
+_CONJUNCTION = re.compile(r"\W*(?:or|and|nor|but|[/&+])(?:\W|$)")
 _REASON = re.compile(
     r"\s*(?:[^\w\s]|(?:because|since|as|so|for|is|are|was|were|has|have|had|due|given|which)\b)"
 )
@@ -66,24 +66,24 @@ class AnswerGenerator(Module):
         result, choices = state.cache.get("program_result"), state.input.get("choices") or ()
         if result is not None:
             return as_choice(tidy(result), choices)
-        said = self._said(state, choices)
+        answer = self._answer(state, choices)
         tables = [] if "sources" in state.cache else state.tables  # where passages have it
-        if self.checked and tables and (why := unverified(said, state.input["question"], tables)):
+        if self.checked and tables and (why := unverified(answer, state.input["question"], tables)):
             raise (Declined if "program" in state.cache else Unverified)(why)
-        return said
+        return answer
 
-    def _said(self, state: State, choices: Sequence[str]) -> Any:
+    def _answer(self, state: State, choices: Sequence[str]) -> Any:
         """Return the solution's answer. Raises `Declined` if that is "unknown"."""
         solution = state.cache["solution"]
         if choices and (choice := chosen(solution, choices)) is not None:
             return choice
         stated = stated_answer(solution) or (None if choices else concluded(solution))
-        said = unwrapped(stated or solution.strip())
-        if self.unmatched == "option" and (alike := get_close_matches(said, choices, 1, 0.01)):
+        answer = unwrapped(stated or solution.strip())
+        if self.unmatched == "option" and (alike := get_close_matches(answer, choices, 1, 0.01)):
             return alike[0]
-        if _UNKNOWN.match(said) and not is_a_cell("unknown", state.table):
-            raise Declined("the model found no answer", hint=one_line(solution, _LONGEST_REASON))
-        return settled(said, state.table)
+        if _UNKNOWN.match(answer) and not is_a_cell("unknown", state.table):
+            raise Declined("the model found no answer", hint=one_line(solution, _MAX_REASON_CHARS))
+        return settled(answer, state.table)
 
 
 def tidy(value: Any) -> Any:
@@ -101,15 +101,15 @@ def chosen(solution: str, choices: Sequence[str]) -> str | None:
     full text, its first line or first sentence), or else the only choice in the statement's first line.
     Without any statement, it is the choice whose letter is the last line, or the only one mentioned.
     """
-    said = statements(solution)
-    for statement in said:
+    candidates = statements(solution)
+    for statement in candidates:
         line = first_line(statement) or ""
         for part in (statement, line, first_sentence(line)):
             if (choice := as_choice(part, choices)) in choices:
                 return str(choice)
         if (choice := mentioned(line, choices)) is not None:
             return choice
-    return None if said else lone_letter(solution, choices) or mentioned(solution, choices)
+    return None if candidates else lone_letter(solution, choices) or mentioned(solution, choices)
 
 
 def as_choice(answer: Any, choices: Sequence[str]) -> Any:
@@ -127,30 +127,30 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
         texts = [each for each in answer if not (isinstance(each, str) and len(each) == 1 and each.isalpha())]
         among = {one for each in texts if (one := as_choice(each, choices)) in choices}
         return among.pop() if len(among) == 1 else answer
-    said = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer).strip()
-    form = _form(said)
+    wording = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer).strip()
+    form = _form(wording)
     if equal := [choice for choice in choices if _form(choice) == form]:
-        return _nearest(said, equal)
-    amount = read_amount(said)
+        return _nearest(wording, equal)
+    amount = read_amount(wording)
     numbers = [(choice, each.number) for choice in choices if (each := read_amount(choice)) is not None]
     same = [choice for choice, number in numbers if amount is not None and number == amount.number]
     if len(same) == 1:
         return same[0]
-    if begun := [choice for choice in choices if _begins(form, _form(choice))]:
-        longest = max(len(_form(choice)) for choice in begun)
-        begun = [choice for choice in begun if len(_form(choice)) == longest]
-        lines = said.splitlines()
-        first_lines = ("\n".join(lines[: choice.count("\n") + 1]) for choice in begun)
-        stands_alone = any(_form(text) == form[:longest] for text in first_lines)
-        return _nearest(said, begun) if stands_alone or _ends_there(form[longest:], choices) else answer
-    bare = said.strip("*_`$ ")
+    if matches := [choice for choice in choices if _begins(form, _form(choice))]:
+        length = max(len(_form(choice)) for choice in matches)
+        matches = [choice for choice in matches if len(_form(choice)) == length]
+        lines = wording.splitlines()
+        first_lines = ("\n".join(lines[: choice.count("\n") + 1]) for choice in matches)
+        stands_alone = any(_form(text) == form[:length] for text in first_lines)
+        return _nearest(wording, matches) if stands_alone or _ends_there(form[length:], choices) else answer
+    bare = wording.strip("*_`$ ")
     lettered = _LETTERED.match(bare)
     index = ord(lettered[1].upper()) - ord("A") if lettered else len(choices)
     if index >= len(choices):
         return answer
     # The "A" of "A dog" is not a letter, unless the text of that choice follows: "A Thursday".
-    named = _form(bare[1:]).startswith(_form(choices[index]))
-    return answer if _ARTICLE.match(bare) and not named else choices[index]
+    is_named = _form(bare[1:]).startswith(_form(choices[index]))
+    return answer if _ARTICLE.match(bare) and not is_named else choices[index]
 
 
 def mentioned(text: str, choices: Sequence[str]) -> str | None:
@@ -166,26 +166,26 @@ def mentioned(text: str, choices: Sequence[str]) -> str | None:
     plain = _form(text).replace("\0", " ")
     marked = phrase.sub(lambda match: f"\0{longest_first.index(match[0])}\0", plain)
     sentences = (part for part in _SENTENCE.split(marked) if not _DENIAL.search(part))
-    found = {number for part in sentences for number in _MARK.findall(part)}
-    return forms[longest_first[int(found.pop())]] if len(found) == 1 else None
+    numbers = {number for part in sentences for number in _MARK.findall(part)}
+    return forms[longest_first[int(numbers.pop())]] if len(numbers) == 1 else None
 
 
 def _begins(form: str, choice: str) -> bool:
     """Return whether a text begins with a choice that ends at a word boundary; both come from `_form`."""
-    return bool(choice) and form.startswith(choice) and not _GOES_ON.match(form, len(choice))
+    return bool(choice) and form.startswith(choice) and not _CONTINUATION.match(form, len(choice))
 
 
 def _ends_there(rest: str, choices: Sequence[str]) -> bool:
     """Return whether the rest after a choice is only punctuation or a reason, without another choice."""
-    if rest.strip() and (_JOINED.match(rest) or not _REASON.match(rest)):
+    if rest.strip() and (_CONJUNCTION.match(rest) or not _REASON.match(rest)):
         return False
     after = rest.lstrip(" ,;:/&()–—-")
     return not any(_begins(after, _form(choice)) for choice in choices)
 
 
-def _nearest(said: str, choices: Sequence[str]) -> str:
+def _nearest(answer: str, choices: Sequence[str]) -> str:
     """Return the choice spelled exactly like the answer, or the first: they differ only in case or signs."""
-    folded = " ".join(said.split())
+    folded = " ".join(answer.split())
     return next((each for each in choices if folded.startswith(" ".join(each.split()))), choices[0])
 
 

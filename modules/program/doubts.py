@@ -17,13 +17,13 @@ from chameleon.table.grounding import computes, of_another_kind
 
 _WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
 _COMPUTING = (ast.BinOp, ast.Compare, ast.Call, ast.For, ast.comprehension, ast.AugAssign)
-_OF_TABLE = ("table", "tables", "df", "pd", "np")
-_SEARCHING = ("contains", "startswith", "endswith", "isin", "eq")
+_TABLE_NAMES = ("table", "tables", "df", "pd", "np")
+_SEARCH_METHODS = ("contains", "startswith", "endswith", "isin", "eq")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
-_CHOOSING = ("max", "min", "sorted", "sum", "len", "round", "str")
-_MOST_COPIED = 60  # cells; programs may copy the values of a table up to this size
-_FEWEST_COPIED, _MOST_CELLS, _TINY = 4, 20_000, 0.001
+_CHOICE_CALLS = ("max", "min", "sorted", "sum", "len", "round", "str")
+_MAX_COPIED_CELLS = 60  # cells; programs may copy the values of a table up to this size
+_MIN_COPIED, _MAX_CELLS, _TINY = 4, 20_000, 0.001
 
 
 def doubt(program: ast.Module, value: Any, state: State) -> str:
@@ -40,12 +40,12 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
         if len(units := sorted({each.meaning.unit for each in columns} - {""})) > 1:
             return f"the column {name!r} is in {' and in '.join(units)}: bring it to one unit"
     context = [each for key, each in state.cache.items() if key != "program" and isinstance(each, str)]
-    seen = Suspect(program, table, question, " ".join([question, table.caption, *choices, *context]))
-    if why := seen.rests_on_nothing(value, has_choices=bool(choices)):
+    code = Suspect(program, table, question, " ".join([question, table.caption, *choices, *context]))
+    if why := code.rests_on_nothing(value, has_choices=bool(choices)):
         return why
-    is_small = table.cells <= _MOST_CELLS
-    found = seen.looks_for_nothing or (is_small and (seen.miscopies or seen.omits or seen.leaves_out)) or ""
-    return found or ("" if choices else of_another_kind(question, value, [table]) or seen.invents(value))
+    is_small = table.cells <= _MAX_CELLS
+    fault = code.looks_for_nothing or (is_small and (code.miscopies or code.omits or code.leaves_out)) or ""
+    return fault or ("" if choices else of_another_kind(question, value, [table]) or code.invents(value))
 
 
 def _side_by_side(tables: Sequence[Table]) -> Table:
@@ -61,7 +61,7 @@ def _side_by_side(tables: Sequence[Table]) -> Table:
 
 def may_copy(table: Table) -> bool:
     """Return whether a table is short enough for a program to copy its values."""
-    return table.cells <= _MOST_COPIED
+    return table.cells <= _MAX_COPIED_CELLS
 
 
 def header_is_row(table: Table) -> bool:
@@ -83,8 +83,8 @@ class Suspect:
         """Return ans and the names it is computed from."""
         names = {"ans"}
         for statement in reversed(self.program.body):
-            named = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
-            names |= named if names & named else set()
+            ids = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+            names |= ids if names & ids else set()
         return names
 
     def rests_on_nothing(self, value: Any, *, has_choices: bool) -> str:
@@ -92,20 +92,20 @@ class Suspect:
         used = self.used
         nodes = [[*ast.walk(statement)] for statement in self.program.body]
         on_the_way = [n for each in nodes if any(getattr(n, "id", "") in used for n in each) for n in each]
-        if used & {*_OF_TABLE}:
+        if used & {*_TABLE_NAMES}:
             is_idle = computes(self.question) and not any(isinstance(node, _COMPUTING) for node in on_the_way)
             return "it reads a place of the table, and computes nothing of what is asked" if is_idle else ""
         if not any(isinstance(node, _WORK) for node in on_the_way):
             return "it neither reads the table nor computes anything: ans has to follow from the data"
         if not may_copy(self.table) and not any(map(self.is_a_column, on_the_way)):
             return "the table is too long to copy values from it: compute ans over df"
-        known = self.known
+        numbers = self.known
         names = {_phrase(cell) for cell in chain(self.table.header, *self.rows) if _words(cell)}
         constants = [node for node in on_the_way if isinstance(node, ast.Constant)]
-        copied = (_figure(node) in known or _phrase(str(node.value)) in names for node in constants)
+        copied = (_figure(node) in numbers or _phrase(str(node.value)) in names for node in constants)
         if not any(copied):
             return "no value of the table is in the program: copy those that ans follows from"
-        chooses = any(isinstance(n, ast.Compare) or getattr(n, "id", "") in _CHOOSING for n in on_the_way)
+        chooses = any(isinstance(n, ast.Compare) or getattr(n, "id", "") in _CHOICE_CALLS for n in on_the_way)
         if isinstance(value, str) and not (has_choices or chooses):
             return "nothing is compared: a name has to come from a comparison, or be looked up in the table"
         return ""
@@ -124,26 +124,26 @@ class Suspect:
     @property
     def miscopies(self) -> str:
         """Report a number that is nowhere in the data, or not in the rows its name or the question means."""
-        known, phrase, asked = self.known, _phrase(self.told), {*_figures(self.told)}
-        asked |= {share for n in asked for share in (n / 100, 1 + n / 100, 1 - n / 100)}
+        numbers, phrase, figures = self.known, _phrase(self.told), {*_figures(self.told)}
+        figures |= {share for n in figures for share in (n / 100, 1 + n / 100, 1 - n / 100)}
         often = Counter(word for row in self.rows for word in {*_words(" ".join(row))})
-        own = {word for word in _words(self.told) if often[word] == 1 and len(word) > 2}
-        named = [r for r in self.rows if own & {*_words(" ".join(r))} or any(_is_named(c, phrase) for c in r)]
-        fitting = {n for cell in chain(*named) for n in _numbers(cell)} | asked if named else known
+        keys = {word for word in _words(self.told) if often[word] == 1 and len(word) > 2}
+        rows = [r for r in self.rows if keys & {*_words(" ".join(r))} or any(_is_named(c, phrase) for c in r)]
+        fitting = {n for cell in chain(*rows) for n in _numbers(cell)} | figures if rows else numbers
         used = self.used
         for node in ast.walk(self.program):
-            checked = [(node, known)]
+            checked = [(node, numbers)]
             if isinstance(node, ast.Assign) and (name := ast.unparse(node.targets[0])) in used:
                 checked.append((node.value, fitting & (self.numbers_of(name) or fitting)))
             if isinstance(node, ast.Dict):
-                of_names = (self.numbers_of(str(getattr(key, "value", ""))) or known for key in node.keys)
+                of_names = (self.numbers_of(str(getattr(key, "value", ""))) or numbers for key in node.keys)
                 checked += zip(node.values, of_names, strict=True)
             for each, among in checked:
                 number = _figure(each)
                 if number is None or number in _OWN_NUMBERS or 0 < number < _TINY:
                     continue
-                if number not in asked and among.isdisjoint((number, 100 * number)):
-                    is_nowhere = known.isdisjoint((number, 100 * number))
+                if number not in figures and among.isdisjoint((number, 100 * number)):
+                    is_nowhere = numbers.isdisjoint((number, 100 * number))
                     place = "the table or the question" if is_nowhere else "the row that it should be of"
                     return f"{number:g} is not in {place}: copy exactly, or read the table"
         return ""
@@ -161,24 +161,24 @@ class Suspect:
     def is_a_column(self, node: ast.AST) -> bool:
         """Return whether a list has all numbers of a column."""
         copied = _copied(node)
-        return len(copied) >= _FEWEST_COPIED and sorted(copied) in map(sorted, self.figures)
+        return len(copied) >= _MIN_COPIED and sorted(copied) in map(sorted, self.figures)
 
     @property
     def omits(self) -> str:
         """Report a list that has most numbers of a column, but not all."""
         for node in ast.walk(self.program):
             copied = _copied(node)
-            is_whole = len(copied) < _FEWEST_COPIED or self.is_a_column(node)
+            is_whole = len(copied) < _MIN_COPIED or self.is_a_column(node)
             for column in self.figures if not is_whole else ():
-                held = (Counter(copied) & Counter(column)).total()
-                if len(copied) <= len(column) and len(column) / 2 < held < len(column):
-                    return f"it copies {held} of the {len(column)} numbers of a column: copy all"
+                count = (Counter(copied) & Counter(column)).total()
+                if len(copied) <= len(column) and len(column) / 2 < count < len(column):
+                    return f"it copies {count} of the {len(column)} numbers of a column: copy all"
         return ""
 
     @property
     def looks_for_nothing(self) -> str:
         """Report a compared text that is not a cell of the column, or a name that the question lacks."""
-        columns, asked = dict[str, list[str]](), _stems(self.told)
+        columns, stems = dict[str, list[str]](), _stems(self.told)
         for column in self.table.columns:  # several tables may share a column name
             columns.setdefault(column.name, []).extend(column.cells)
         nodes = list(ast.walk(self.program))
@@ -187,17 +187,17 @@ class Suspect:
         }
         for node in nodes:
             called = node.func if isinstance(node, ast.Call) else None
-            is_search = isinstance(called, ast.Attribute) and called.attr in _SEARCHING
-            said_in = ast.walk(node) if is_search or isinstance(node, ast.Compare) else ()
-            held = [e.value for e in said_in if isinstance(e, ast.Constant) and id(e) not in tables]
-            texts = [each for each in held if isinstance(each, str)]
+            is_search = isinstance(called, ast.Attribute) and called.attr in _SEARCH_METHODS
+            scope = ast.walk(node) if is_search or isinstance(node, ast.Compare) else ()
+            constants = [e.value for e in scope if isinstance(e, ast.Constant) and id(e) not in tables]
+            texts = [each for each in constants if isinstance(each, str)]
             searched = [columns[text] for text in texts if text in columns]
             cells = {cell.strip().casefold() for each in searched for cell in each}
             for text in (each for each in texts if each not in columns and len(searched) == 1):
-                said = text.strip().casefold()
-                if said not in cells and not (is_search and any(said in cell for cell in cells)):
+                form = text.strip().casefold()
+                if form not in cells and not (is_search and any(form in cell for cell in cells)):
                     return f"{text!r} is no cell of the column that is searched: look for what is there"
-                if len(cells) > len(searched[0]) / 2 and asked.isdisjoint(_stems(text)):  # of names
+                if len(cells) > len(searched[0]) / 2 and stems.isdisjoint(_stems(text)):  # of names
                     return f"{text!r} is not named by the question: look for what it names"
         return ""
 
@@ -205,21 +205,21 @@ class Suspect:
     def leaves_out(self) -> str:
         """Report a cell that the question names and the program does not: a condition left out."""
         code, phrase = _stems(ast.unparse(self.program)), _phrase(self.question)
-        reads = not code.isdisjoint(_OF_TABLE)  # copied values are checked separately
+        reads = not code.isdisjoint(_TABLE_NAMES)  # copied values are checked separately
         texts = [each for each in self.table.columns if reads and each.meaning.kind == "text"]
-        named = {_phrase(cell): cell for each in texts for cell in each.cells if _is_named(cell, phrase)}
-        for form, cell in named.items():
-            is_part = any(form in other for other in named if other != form)  # "red" of "a red pen"
+        cells = {_phrase(cell): cell for each in texts for cell in each.cells if _is_named(cell, phrase)}
+        for form, cell in cells.items():
+            is_part = any(form in other for other in cells if other != form)  # "red" of "a red pen"
             if not is_part and code.isdisjoint(stem for stem in _stems(form) if len(stem) > 2):
                 return f"the question names {cell!r}, and the program does not: use it"
         return ""
 
     def invents(self, value: Any) -> str:
         """Report a word of the result that is in neither the table nor the question."""
-        held = {*_words(" ".join([self.question, *self.table.header, *chain(*self.table.rows)]))}
+        words = {*_words(" ".join([self.question, *self.table.header, *chain(*self.table.rows)]))}
         for each in value if isinstance(value, list | tuple) else [value]:
             for word in _words(each) if isinstance(each, str) else ():
-                if word.isalpha() and len(word) > 2 and word not in held | {"true", "false", "yes"}:
+                if word.isalpha() and len(word) > 2 and word not in words | {"true", "false", "yes"}:
                     return f"{word!r} of the result is nowhere in the table: copy the answer from it"
         return ""
 
@@ -235,7 +235,7 @@ def _figure(node: ast.AST | None) -> float | None:
 
 
 def _figures(text: str) -> Iterator[float]:
-    return (float(found.replace(",", "")) for found in _DIGITS.findall(text))
+    return (float(digits.replace(",", "")) for digits in _DIGITS.findall(text))
 
 
 def _numbers(text: str) -> Iterator[float]:

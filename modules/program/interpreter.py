@@ -12,7 +12,7 @@ from chameleon.modules.program.python_text import changed, without_loading
 from chameleon.sandbox import shared_sandbox
 
 _NOTE = "a program that prints what you look for; df is there already, so load nothing"
-_NOTHING = "It printed nothing. Print what you want to see."
+_NO_OUTPUT = "It printed nothing. Print what you want to see."
 
 
 class Python(Module):
@@ -38,10 +38,10 @@ class Python(Module):
         if isinstance(text := state.input.get("text"), str):
             inputs["text"] = text
         result = shared_sandbox().run(program, inputs, timeout=self.timeout)
-        shown = result.stdout.rstrip()[:4_000]
-        if result.ok and shown:
-            return shown
-        raise StepRejected(_NOTHING if result.ok else "\n".join(filter(None, [shown, in_words(result)])))
+        output = result.stdout.rstrip()[:4_000]
+        if result.ok and output:
+            return output
+        raise StepRejected(_NO_OUTPUT if result.ok else "\n".join(filter(None, [output, in_words(result)])))
 
 
 def _showing(code: str) -> str:

@@ -29,9 +29,9 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
-_GIVEN = ("table", "tables", "df", "pd", "np")
+_INPUTS = ("table", "tables", "df", "pd", "np")
 _NO_FIGURES = ("nan", "inf", "-inf")
-_NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
+_NAMES_TABLE = re.compile(rf"\b({'|'.join(_INPUTS)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YES_NO = {True: "yes", False: "no"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
@@ -64,14 +64,14 @@ class ProgramGenerator(LLMModule):
         program = program_in(text)
         lines = program.encode("utf-8", "surrogatepass").split(b"\n")  # `ast` counts bytes
         for each in ast.walk(parsed(program)):
-            named = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", each)]
+            targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", each)]
             pair = getattr(each, "value", None)
-            if not isinstance(pair, ast.Tuple) or not all(isinstance(name, ast.Name) for name in named):
+            if not isinstance(pair, ast.Tuple) or not all(isinstance(name, ast.Name) for name in targets):
                 continue
             for part in pair.elts[:-1]:
-                for found in _THOUSANDS.finditer(lines[(part.end_lineno or 1) - 1]):
-                    if found.end(1) == part.end_col_offset:
-                        hint = f"Write {b''.join(found.groups()).decode()}."
+                for match in _THOUSANDS.finditer(lines[(part.end_lineno or 1) - 1]):
+                    if match.end(1) == part.end_col_offset:
+                        hint = f"Write {b''.join(match.groups()).decode()}."
                         what = "Python reads a number with a comma as several numbers"
                         raise StepRejected(what, hint=hint)
         return program
@@ -88,7 +88,7 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
         return f"ans = {alone!r}"
     nodes = list(ast.walk(parsed(program)))
     names = [each for each in nodes if isinstance(each, ast.Name)]
-    known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | {*vars(builtins), *_GIVEN}
+    known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | {*vars(builtins), *_INPUTS}
     for node in nodes:  # imports, definitions and parameters
         known |= {str(getattr(node, key, "")) for key in ("name", "asname", "arg")}
     free = [each for each in names if each.id not in known and each.id.casefold() in of_name]
@@ -154,10 +154,10 @@ class ProgramVerifier(Module):
         value = tidy(_as_written(result.value, state.tables))
         if self.strict and (why := doubt(parsed(state.cache["program"]), value, state)):
             raise StepRejected(why)
-        found = {"type": result.value_type, "value": result.value, "digest": _digest(state, self.timeout)}
+        fields = {"type": result.value_type, "value": result.value, "digest": _digest(state, self.timeout)}
         if self.cites and state.tables:
-            found["sources"] = table_sources(state, value)
-        return {"verdict": "it runs and sets ans", **found}
+            fields["sources"] = table_sources(state, value)
+        return {"verdict": "it runs and sets ans", **fields}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         verified = {key: value for key, value in output.items() if key != "sources"}
@@ -231,22 +231,22 @@ def program_inputs(program: str, tables: Sequence[Table]) -> dict[str, Any]:
     """
     if not tables or not _NAMES_TABLE.search(program):
         return {}
-    named = {name: each.to_program_input() for name, each in named_tables(tables, first=1)}
-    return {"table": tables[0].to_program_input()} | ({"tables": named} if len(named) > 1 else {})
+    by_name = {name: each.to_program_input() for name, each in named_tables(tables, first=1)}
+    return {"table": tables[0].to_program_input()} | ({"tables": by_name} if len(by_name) > 1 else {})
 
 
 def _digest(state: State, timeout: float | None) -> str:
     """Return the digest of a program and everything its result depends on."""
     program = state.cache["program"]
-    told = json.dumps([program, program_inputs(program, state.tables), timeout])
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    text = json.dumps([program, program_inputs(program, state.tables), timeout])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def in_words(result: ExecResult) -> str:
     """Describe what happened to a program without an answer, to end a sentence with."""
     line = f" in line {result.line}" if result.line else ""
-    told = f"{result.error_type}{line}: {result.message}" if result.error_type else result.message
-    return told or {"no_answer": "it does not set ans"}.get(result.status, result.status.replace("_", " "))
+    message = f"{result.error_type}{line}: {result.message}" if result.error_type else result.message
+    return message or {"no_answer": "it does not set ans"}.get(result.status, result.status.replace("_", " "))
 
 
 class TableAnswer(Module):

@@ -29,7 +29,7 @@ def without_loading(program: str) -> str:
     """Remove the statements that load `df` from a file or page: `df` is there already, and no file is."""
     lines = program.split("\n")
     for each in reversed(parsed(program).body):
-        named = isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "df"
-        if named and _LOADS.search(ast.unparse(each)):
+        is_frame = isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "df"
+        if is_frame and _LOADS.search(ast.unparse(each)):
             del lines[each.lineno - 1 : each.end_lineno]
     return "\n".join(lines)

@@ -35,8 +35,8 @@ _ASKS_NUMBER = re.compile(
     r"|^\W*what (?:is|was|are|were) (?!the name)"
     r"|\b(?:total|sum|median|mean|average|difference|percent|number|mode|range)\b"
 )
-_LONGEST_SENTENCE = 400  # characters
-_MOST_STATEMENTS = 20  # a model in a loop repeats itself thousands of times
+_MAX_SENTENCE_CHARS = 400  # characters
+_MAX_STATEMENTS = 20  # a model in a loop repeats itself thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
 GIVEN = (
@@ -92,19 +92,19 @@ class SolutionGenerator(LLMModule):
 
     def _picture(self, state: State) -> str | None:
         """Return the path of the image to send, if any."""
-        known = self.sees == "auto" and self._llm is not None and self._llm.sees
-        return state.input.get("image") if known or self.sees == "image" else None
+        can_see = self.sees == "auto" and self._llm is not None and self._llm.sees
+        return state.input.get("image") if can_see or self.sees == "image" else None
 
     def salvage(self, text: str, state: State, *, is_cut: bool) -> str | None:
         """Return the text if the answer may still be found in it: a choice, or see `last_sentence`."""
         if state.input.get("choices"):
             return text or None
-        said = unwrapped(text)
-        if is_cut or not self.last_sentence or no_answer(said):
+        answer = unwrapped(text)
+        if is_cut or not self.last_sentence or no_answer(answer):
             return None
-        if is_a_cell(said, state.table):
-            return f"The answer is {said}."
-        if says_unknown(said):
+        if is_a_cell(answer, state.table):
+            return f"The answer is {answer}."
+        if says_unknown(answer):
             return f"{text}\nThe answer is unknown."
         return text if _ASKS_NUMBER.search(state.input["question"]) and concluded(text) else None
 
@@ -114,11 +114,11 @@ class SolutionGenerator(LLMModule):
 
 def solution_in(text: str, state: State) -> str:
     """Return the solution. Raises `StepRejected` if it states no answer, not even a letter."""
-    said = stated_answer(text)
-    if said is None and lone_letter(text, state.input.get("choices") or ()) is None:
+    answer = stated_answer(text)
+    if answer is None and lone_letter(text, state.input.get("choices") or ()) is None:
         raise StepRejected('the solution does not say "The answer is …"')
-    is_given = said and (said in (state.input.get("choices") or ()) or is_a_cell(said, state.table))
-    if said and not is_given and (why := no_answer(said)):
+    is_given = answer and (answer in (state.input.get("choices") or ()) or is_a_cell(answer, state.table))
+    if answer and not is_given and (why := no_answer(answer)):
         raise StepRejected(why, hint='End with "The answer is X."')
     return text.strip()
 
@@ -133,19 +133,19 @@ def statements(solution: str) -> list[str]:
     plain = _TEXT_IN_FORMULA.sub(r"\1", solution)
     unboxed = _BOXED.sub(r"\1", plain)
     for statement in (_STATED, _LABELLED):
-        if last := deque((found.end() for found in statement.finditer(unboxed)), _MOST_STATEMENTS):
-            said = (unboxed[end:].strip() for end in reversed(last))
-            return [part for part in said if re.search(r"\w", _first(part))]  # not the "…" of our messages
-    boxes = deque(_BOXED.finditer(plain), _MOST_STATEMENTS)
-    return [part for found in reversed(boxes) if (part := found[1].strip())]
+        if last := deque((match.end() for match in statement.finditer(unboxed)), _MAX_STATEMENTS):
+            texts = (unboxed[end:].strip() for end in reversed(last))
+            return [part for part in texts if re.search(r"\w", _first(part))]  # not the "…" of our messages
+    boxes = deque(_BOXED.finditer(plain), _MAX_STATEMENTS)
+    return [part for match in reversed(boxes) if (part := match[1].strip())]
 
 
 def concluded(solution: str) -> str | None:
     """Return the number in the last sentence of a solution, such as "8" in "The median is 8.", or None."""
-    sentence = _SENTENCES.split(solution.strip()[-_LONGEST_SENTENCE:])[-1]
-    found = _CONCLUDED.fullmatch(sentence)
-    is_sure = found is not None and len(_DIGITS.findall(sentence)) == 1 and not _DENIAL.search(sentence)
-    return found[1] if found is not None and is_sure else None
+    sentence = _SENTENCES.split(solution.strip()[-_MAX_SENTENCE_CHARS:])[-1]
+    match = _CONCLUDED.fullmatch(sentence)
+    is_sure = match is not None and len(_DIGITS.findall(sentence)) == 1 and not _DENIAL.search(sentence)
+    return match[1] if match is not None and is_sure else None
 
 
 def is_a_cell(text: str, table: Table | None) -> bool:
@@ -165,15 +165,15 @@ def settled(said: str, table: Table | None) -> str:
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
     """Return the choice whose letter is the whole last line of the solution: "(B)", "**B**", "B."."""
-    found = _LONE_LETTER.fullmatch(solution.strip().rpartition("\n")[2])
-    index = ord(found[1].upper()) - ord("A") if found else len(choices)
+    match = _LONE_LETTER.fullmatch(solution.strip().rpartition("\n")[2])
+    index = ord(match[1].upper()) - ord("A") if match else len(choices)
     return choices[index] if index < len(choices) else None
 
 
 def stated_line(solution: str) -> str | None:
     """Return the rest of the line after the solution's last "The answer is …", or None."""
-    found = deque((each.end() for each in _STATED.finditer(solution)), 1)
-    return first_line(solution[found[-1] :]) if found else None
+    ends = deque((each.end() for each in _STATED.finditer(solution)), 1)
+    return first_line(solution[ends[-1] :]) if ends else None
 
 
 def first_line(text: str) -> str | None:

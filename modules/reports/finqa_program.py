@@ -92,14 +92,14 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
     numbers ("yes" is greater than "no"); a table operation on "#0" reuses the row of the previous one; the
     last of several rows with the same name counts, and the header is a row.
     """
-    given = list(tokens[:-1])
-    if not all(isinstance(token, str) for token in given):
+    body = list(tokens[:-1])
+    if not all(isinstance(token, str) for token in body):
         return Calculated(None, "a token is no text")
-    if fault := structure_fault(given):
+    if fault := structure_fault(body):
         return Calculated(None, fault)
     value: Any = None
     try:
-        for value in _step_values(given, lines):  # noqa: B007 - the last value counts
+        for value in _step_values(body, lines):  # noqa: B007 - the last value counts
             pass
         if value is not None and _rounded(value) is None:
             raise TypeError

@@ -28,7 +28,7 @@ _SPELLINGS = (
 _NAMES = {name: names.split()[0] for names in _SPELLINGS.split(", ") for name in names.split()}
 _CALL = re.compile(rf"(?<![\w#])({'|'.join(sorted(_NAMES, key=len, reverse=True))})\s*\(", re.I)
 _LABEL = re.compile(r"\bprogram\b[*_`]*(?: is)?[*_`]*\s*:", re.IGNORECASE)
-_BETWEEN = re.compile(
+_SEPARATORS = re.compile(
     r"(?:[\s,;|`*.>\[\]-]|\bthen\b|\band\b|\bstep\b|#?\d+\s*[.:=)]|\beof\b|=\s*-?[\d.,]+%?(?=\s))*",
     re.IGNORECASE,
 )
@@ -41,8 +41,8 @@ _BLANK = re.compile(r" (?![\d.,])|(?<![\d.,]) ")
 _CELL = re.compile(
     r"(?P<sign>(?:[-−–]?\(|[-−–])?)(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<end>%?\)?%?)(?:\([^()]*\)%?)*"
 )
-_WRITE_OUT = "Write out the numbers of a row that has blanks, or whose name is not clear: add(5, 7)."
-_MOST_STEPS, _DEEPEST = 64, 16
+_NUMBERS_HINT = "Write out the numbers of a row that has blanks, or whose name is not clear: add(5, 7)."
+_MAX_STEPS, _MAX_DEPTH = 64, 16
 
 Step = tuple[str, str, str]
 """An operation and its two arguments."""
@@ -69,27 +69,27 @@ def finqa_program_in(text: str) -> list[Step]:
 def _last_run(text: str) -> list[Call]:
     """Return the last series of calls in a text with only separators between them."""
     run, end = list[Call](), 0
-    while (found := _CALL.search(text, end)) is not None:
-        if not _BETWEEN.fullmatch(text, end, found.start()):
+    while (match := _CALL.search(text, end)) is not None:
+        if not _SEPARATORS.fullmatch(text, end, match.start()):
             run = []
-        call, end = _call(text, found)
+        call, end = _call(text, match)
         run.append(call)
-        if len(run) > _MOST_STEPS:
-            raise StepRejected(f"the program has more than {_MOST_STEPS} steps")
+        if len(run) > _MAX_STEPS:
+            raise StepRejected(f"the program has more than {_MAX_STEPS} steps")
     return run
 
 
-def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
+def _call(text: str, match: re.Match[str], depth: int = 0) -> tuple[Call, int]:
     """Return a call and where it ends. Raises `StepRejected` unless it is an operation with two arguments.
 
     Without a space, "350,125" is read as two arguments, because one number would be too few. The name of a
     row may contain commas and brackets: everything but a final "none" is the name.
     """
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise StepRejected("the program is nested too deeply")
-    operation = _NAMES[found[1].lower()]
+    operation = _NAMES[match[1].lower()]
     parts, opened = [""], 0
-    for piece in _PIECE.finditer(text, found.end()):
+    for piece in _PIECE.finditer(text, match.end()):
         opened += {"(": 1, ")": -1}.get(piece[0], 0)
         if opened < 0:
             break
@@ -99,14 +99,14 @@ def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
             parts[-1] += piece[0]
     if opened >= 0:
         raise StepRejected(f"{operation}( … is not closed")
-    whole, end = text[found.end() : piece.start()], piece.end()
+    arguments, end = text[match.end() : piece.start()], piece.end()
     if operation.startswith("table_"):
-        return (operation, _NONE.sub("", whole).strip(" \n\t\"'`"), "none"), end
-    if len(parts) == 1 and whole.count(",") == 1:
-        parts = whole.split(",")
-    if len(parts) == 1 and "," in whole:
+        return (operation, _NONE.sub("", arguments).strip(" \n\t\"'`"), "none"), end
+    if len(parts) == 1 and arguments.count(",") == 1:
+        parts = arguments.split(",")
+    if len(parts) == 1 and "," in arguments:
         hint = "Write numbers without commas, and a space after the comma between arguments."
-        what = f"it is not clear how to split the arguments of {operation}({whole:.60})"
+        what = f"it is not clear how to split the arguments of {operation}({arguments:.60})"
         raise StepRejected(what, hint=hint)
     if len(parts) != 2 or not all(map(str.strip, parts)):
         raise StepRejected(f"{operation} takes two arguments, but has {len(parts)}")
@@ -125,18 +125,18 @@ def _steps(calls: Sequence[Call]) -> list[Step]:
         operation, *arguments = call
         first, second = map(argument, arguments)
         steps.append((operation, first, second))
-        if len(steps) > _MOST_STEPS:
-            raise StepRejected(f"the program has more than {_MOST_STEPS} steps")
+        if len(steps) > _MAX_STEPS:
+            raise StepRejected(f"the program has more than {_MAX_STEPS} steps")
         return len(steps) - 1
 
-    def argument(given: str | Call) -> str:
-        if isinstance(given, tuple):
-            return f"#{add(given)}"
-        if (found := _REFERENCE.fullmatch(given.strip("\"'` "))) is None:
-            return plain(given)
-        if int(found[1]) >= len(ends):
-            raise StepRejected(f"{given} is not an earlier step", hint="The first step is #0.")
-        return f"#{ends[int(found[1])]}"
+    def argument(value: str | Call) -> str:
+        if isinstance(value, tuple):
+            return f"#{add(value)}"
+        if (match := _REFERENCE.fullmatch(value.strip("\"'` "))) is None:
+            return plain(value)
+        if int(match[1]) >= len(ends):
+            raise StepRejected(f"{value} is not an earlier step", hint="The first step is #0.")
+        return f"#{ends[int(match[1])]}"
 
     for call in calls:
         ends.append(add(call))
@@ -157,11 +157,11 @@ def number_text(cell: str) -> str | None:
     Brackets around a number make it negative; brackets after a number ("-32 ( 32 )") are ignored.
     """
     bare = _BLANK.sub("", " ".join(_CURRENCY.sub(" ", cell).split()))
-    found = _CELL.fullmatch(bare)
-    if found is None or found["sign"].endswith("(") != (")" in found["end"]):
+    match = _CELL.fullmatch(bare)
+    if match is None or match["sign"].endswith("(") != (")" in match["end"]):
         return None
-    percent = "%" if "%" in found["end"] else ""
-    return f"{'-' if found['sign'] else ''}{found['number'].replace(',', '')}{percent}"
+    percent = "%" if "%" in match["end"] else ""
+    return f"{'-' if match['sign'] else ''}{match['number'].replace(',', '')}{percent}"
 
 
 def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]) -> str:
@@ -172,10 +172,10 @@ def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]
     - The name of a row may be in any case.
     """
     cells = (cell for line in lines_of(tables) for cell in line)
-    known = {number for text in (*texts, *cells) for number in _numbers(text)}
+    numbers = {number for text in (*texts, *cells) for number in _numbers(text)}
 
     def argument(text: str) -> str:
-        if text in known:
+        if text in numbers:
             return text
         return "const_m1" if text == "-1" else f"const_{text}" if text in _CONSTANTS else text
 
@@ -186,7 +186,7 @@ def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]
         for operation, first, second in steps
     )
     if fault := value_of(program, tables).fault:
-        raise StepRejected(f"the program does not work: {fault}", hint=_WRITE_OUT)
+        raise StepRejected(f"the program does not work: {fault}", hint=_NUMBERS_HINT)
     return program
 
 
@@ -224,13 +224,13 @@ def _row_name(name: str, tables: Sequence[Table]) -> str:
     """
     lines = lines_of(tables)
     for form in (str, lambda text: " ".join(text.lower().split())):
-        found = [line for line in lines if form(line[0]) == form(name)]
-        if len(set(map(tuple, found))) > 1 and len(tables) > 1:
-            raise StepRejected(f"several rows are named {name!r:.80}", hint=_WRITE_OUT)
-        if found and re.search(r", |[()]", found[-1][0]):
-            raise StepRejected(f"the name {name!r:.80} has brackets or commas", hint=_WRITE_OUT)
-        if found:
-            return found[-1][0]
+        matches = [line for line in lines if form(line[0]) == form(name)]
+        if len(set(map(tuple, matches))) > 1 and len(tables) > 1:
+            raise StepRejected(f"several rows are named {name!r:.80}", hint=_NUMBERS_HINT)
+        if matches and re.search(r", |[()]", matches[-1][0]):
+            raise StepRejected(f"the name {name!r:.80} has brackets or commas", hint=_NUMBERS_HINT)
+        if matches:
+            return matches[-1][0]
     raise StepRejected(f"no row of the table is named {name!r:.80}")
 
 

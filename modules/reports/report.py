@@ -10,7 +10,7 @@ from chameleon import State, Table
 from chameleon.table import to_text
 from chameleon.text import beginning
 
-_MOST_TOKENS = 6000  # for the text before the table, and again for the text after it
+_MAX_TOKENS = 6000  # for the text before the table, and again for the text after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class ReportTable(NamedTuple):
         above = "".join(f"{each}: " for each in self.above) if self.passage else ""
         for number, (name, *cells) in enumerate(table.rows, 1):
             pairs = [pair for pair in zip(table.header[1:], cells, strict=True) if pair[1].strip()]
-            told = (f"{column} is {cell}" if column.strip() else cell for column, cell in pairs)
-            text = f"{above}{name}: {'; '.join(told)}"
+            parts = (f"{column} is {cell}" if column.strip() else cell for column, cell in pairs)
+            text = f"{above}{name}: {'; '.join(parts)}"
             yield Fact(text, self.passage, number, name, " ".join(table.header))
 
 
@@ -73,10 +73,10 @@ class Report:
         self.table, self.passages = table, list(passages)
         self.tables = {} if table is None else {0: ReportTable(table)}
         for number, passage in enumerate(self.passages, 1):
-            held = passage.get("table") if isinstance(passage, Mapping) else None
-            if isinstance(held, Table) and held.rows and held.header:
+            passage_table = passage.get("table") if isinstance(passage, Mapping) else None
+            if isinstance(passage_table, Table) and passage_table.rows and passage_table.header:
                 title = str(passage.get("title") or "").strip()
-                self.tables[number] = ReportTable(held, number, title)
+                self.tables[number] = ReportTable(passage_table, number, title)
 
     @classmethod
     def of(cls, state: State) -> Report:
@@ -86,17 +86,17 @@ class Report:
     @property
     def every_table(self) -> list[Table]:
         """Return all tables."""
-        return [held.table for held in self.tables.values()]
+        return [entry.table for entry in self.tables.values()]
 
     def facts(self) -> list[Fact]:
         """Return the rows of the main table, then the rows or the text of each passage that is not blank."""
-        found = list(self.tables[0].facts()) if 0 in self.tables else []
+        facts = list(self.tables[0].facts()) if 0 in self.tables else []
         for number, passage in enumerate(self.passages, 1):
             if number in self.tables:
-                found += self.tables[number].facts()
+                facts += self.tables[number].facts()
             elif any(map(str.isalnum, text := text_of(passage))):
-                found.append(Fact(text, number))
-        return found
+                facts.append(Fact(text, number))
+        return facts
 
 
 def text_of(passage: Any) -> str:
@@ -115,13 +115,13 @@ def report_slots(state: State) -> dict[str, Any]:
     found.
     """
     report = Report.of(state)
-    beside: dict[str, list[str]] = {"before": [], "after": []}
+    context: dict[str, list[str]] = {"before": [], "after": []}
     for number, passage in enumerate(report.passages, 1):
         is_after = isinstance(passage, Mapping) and passage.get("place") == "after"
         lines = [text_of(passage)]
-        if held := report.tables.get(number):
-            lines = [*held.above, *to_text(held.table, style="pipe").splitlines()]
+        if entry := report.tables.get(number):
+            lines = [*entry.above, *to_text(entry.table, style="pipe").splitlines()]
         shown = (" ".join(line.split()) for line in lines if any(map(str.isalnum, line)))
-        beside["after" if is_after else "before"].extend(shown)
-    slots = {place: beginning("\n".join(lines), _MOST_TOKENS) for place, lines in beside.items()}
+        context["after" if is_after else "before"].extend(shown)
+    slots = {place: beginning("\n".join(lines), _MAX_TOKENS) for place, lines in context.items()}
     return slots | {"rows": " | ".join(str(state.cache.get("relevant_rows") or "").splitlines())}

@@ -26,7 +26,7 @@ from chameleon.modules.reports.report import Report
 Kind = Literal["share", "percent", "percentage", ""]
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
-_MOVED = re.compile(r"\b(?:change|increase|decrease|gr[eo]w|declin|differ|drop|r[io]se|f[ae]ll)", re.I)
+_CHANGE = re.compile(r"\b(?:change|increase|decrease|gr[eo]w|declin|differ|drop|r[io]se|f[ae]ll)", re.I)
 _COUNTS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
@@ -36,7 +36,7 @@ _STATED = re.compile(
     r"(?:percent|per cent|%)\w*(?:[\s-]*points?)?",
     re.IGNORECASE,
 )
-_ASKED = re.compile(r"percent|per cent|%", re.IGNORECASE)
+_PERCENT = re.compile(r"percent|per cent|%", re.IGNORECASE)
 _SHARE = re.compile(
     r"\b(?:growth rates?|rates? of (?:growth|change|increase|decrease|decline)|(?:portion|proportion) of|"
     r"what share of)\b",
@@ -78,7 +78,7 @@ class ReportAnswer(Module):
             kind = _finqa_kind(program, Report.of(state).every_table)
         is_asked = asks_percent(question) or asks_share(question)
         if kind == "percent" or (kind == "share" and is_asked):
-            is_moved = kind == "percent" and _MOVED.search(question)
+            is_moved = kind == "percent" and _CHANGE.search(question)
             is_difference = str(program).rpartition("), ")[2].startswith("subtract")
             if is_difference and (is_moved or _POINTS.search(question)):
                 return f"{100 * value:.2f} percentage points"
@@ -93,7 +93,7 @@ def _percent(value: float) -> str:
 
 def asks_percent(question: str) -> bool:
     """Return whether it asks for a percentage: "5% of the units" does not, "2010 percent of sales" does."""
-    return bool(_ASKED.search(_STATED.sub(" ", question)))
+    return bool(_PERCENT.search(_STATED.sub(" ", question)))
 
 
 def asks_share(question: str) -> bool:
@@ -162,8 +162,8 @@ class _Names(dict[str, _Figure]):
                     case ast.Assign(targets=[ast.Name(id=name)], value=value):
                         self[name] = self.value(value)
                     case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
-                        found = [self.value(value) for value in values]  # a, b = 1, 2
-                        self.update(zip(map(ast.unparse, names), found, strict=False))
+                        figures = [self.value(value) for value in values]  # a, b = 1, 2
+                        self.update(zip(map(ast.unparse, names), figures, strict=False))
                     case ast.Expr() | ast.Import() | ast.ImportFrom() | ast.Assign():
                         pass
                     case _:

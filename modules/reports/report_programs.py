@@ -57,8 +57,8 @@ class FinqaProgramGenerator(_ReportProgram):
     def interpret(self, text: str, state: State) -> str:
         """Return the program in a reply, with numbers and rows of the report. Raises as `written` does."""
         report = Report.of(state)
-        said = [state.input["question"], *map(text_of, report.passages)]
-        return written(finqa_program_in(text), report.every_table, said)
+        texts = [state.input["question"], *map(text_of, report.passages)]
+        return written(finqa_program_in(text), report.every_table, texts)
 
 
 class ReportProgramGenerator(_ReportProgram):
@@ -90,34 +90,34 @@ class _ReportExecutor(Module):
             left.difference_update(numbers)
 
         tables = report.tables.values()
-        named = {row[0]: (held.passage, n) for held in tables for n, row in enumerate(held.table.rows, 1)}
-        for name in rows & named.keys():  # the last of several rows with the same name counts
-            cite(named[name], places[named[name]].keys())
-        found = [each["source"] for each in state.cache.get("retrieved") or ()]
-        kept = {source["passage"] for source in found if "passage" in source}
+        names = {row[0]: (item.passage, n) for item in tables for n, row in enumerate(item.table.rows, 1)}
+        for name in rows & names.keys():  # the last of several rows with the same name counts
+            cite(names[name], places[names[name]].keys())
+        sources = [each["source"] for each in state.cache.get("retrieved") or ()]
+        passages = {source["passage"] for source in sources if "passage" in source}
         every = range(1, len(report.passages) + 1)  # of the input; a retriever may have kept only some
-        numbers = sorted(kept) if len(kept) == len(every) else every
-        order = [(source.get("passage", 0), source.get("row", 0)) for source in found]
+        numbers = sorted(passages) if len(passages) == len(every) else every
+        order = [(source.get("passage", 0), source.get("row", 0)) for source in sources]
 
         def rank(place: Place) -> tuple[int, int]:
-            given = (numbers[place[0] - 1] if place[0] else 0, place[1])
-            return -len(left & places[place].keys()), order.index(given) if given in order else len(order)
+            origin = (numbers[place[0] - 1] if place[0] else 0, place[1])
+            return -len(left & places[place].keys()), order.index(origin) if origin in order else len(order)
 
-        while having := [place for place in places if left & places[place].keys()]:
-            best = min(having, key=rank)
+        while candidates := [place for place in places if left & places[place].keys()]:
+            best = min(candidates, key=rank)
             cite(best, left & places[best].keys())
         return [self._source(report, passage, rows, numbers) for passage, rows in sorted(cited.items())]
 
     @staticmethod
     def _places(report: Report) -> Iterator[tuple[Place, Mapping[str, Sequence[int]]]]:
         """Yield each row and each passage of text, with its numbers and their columns."""
-        for held in report.tables.values():
-            for row, (_, *cells) in enumerate(held.table.rows, 1):
+        for item in report.tables.values():
+            for row, (_, *cells) in enumerate(item.table.rows, 1):
                 columns: dict[str, list[int]] = {}
                 for column, cell in enumerate(cells, 1):
                     for number in _numbers(cell):
                         columns.setdefault(number, []).append(column)
-                yield (held.passage, row), columns
+                yield (item.passage, row), columns
         for place, passage in enumerate(report.passages, 1):
             if place not in report.tables:
                 yield (place, 0), dict.fromkeys(_numbers(text_of(passage)), ())
@@ -126,16 +126,16 @@ class _ReportExecutor(Module):
     def _source(report: Report, passage: int, cited: Mapping[int, Set[int]], numbers: Sequence[int]) -> Any:
         """Return a table or a passage as a source, with the cited columns by row."""
         source: dict[str, Any] = {}
-        given: Any = {}
+        data: Any = {}
         if passage:
-            given = report.passages[passage - 1]
-            given = given if isinstance(given, Mapping) else {"text": given}
-            source = passage_source({**given, "text": text_of(given)}, numbers[passage - 1])
-        if (held := report.tables.get(passage)) is None:
+            data = report.passages[passage - 1]
+            data = data if isinstance(data, Mapping) else {"text": data}
+            source = passage_source({**data, "text": text_of(data)}, numbers[passage - 1])
+        if (item := report.tables.get(passage)) is None:
             return source
-        table, rows, caption = held.table, sorted(cited), held.table.caption.strip()
-        whole = given.get("rows")  # the row numbers in the longer table that this is part of
-        source["rows"] = [whole[row - 1] for row in rows] if whole else rows
+        table, rows, caption = item.table, sorted(cited), item.table.caption.strip()
+        row_numbers = data.get("rows")  # the row numbers in the longer table that this is part of
+        source["rows"] = [row_numbers[row - 1] for row in rows] if row_numbers else rows
         source["columns"] = [table.header[column] for column in sorted(set().union(*cited.values()))]
         if not passage:
             return {"table": caption or "the table", **source, "of": len(table.rows)}
@@ -171,8 +171,8 @@ class FinqaExecutor(_ReportExecutor):
         """
         steps = steps_in(program)
         rows = {first for operation, first, _ in steps if operation in OVER_ROWS}
-        said = (each for operation, *both in steps if operation not in OVER_ROWS for each in both)
-        return self.cited(state, {_plain(each) for each in said if each[0] not in "#c"}, rows)
+        arguments = (each for operation, *both in steps if operation not in OVER_ROWS for each in both)
+        return self.cited(state, {_plain(each) for each in arguments if each[0] not in "#c"}, rows)
 
 
 class ReportProgramExecutor(_ReportExecutor):
@@ -197,8 +197,8 @@ class ReportProgramExecutor(_ReportExecutor):
 
     def sources(self, state: State, program: str) -> list[dict[str, Any]]:
         """Return the sources of the numbers in a program, except single digits, which occur everywhere."""
-        said = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
-        numbers = {repr(each) for each in said if type(each) in (int, float)}
+        constants = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
+        numbers = {repr(each) for each in constants if type(each) in (int, float)}
         return self.cited(state, {_plain(each) for each in numbers if len(each) > 1})
 
 
@@ -209,5 +209,5 @@ def _numbers(text: str) -> set[str]:
 def _plain(number: str) -> str:
     """Return a number without its sign and percent sign, in one notation, for comparison."""
     bare = number.lstrip("-").rstrip("%")
-    read = number_in(bare)
-    return repr(read) if read is not None else bare
+    value = number_in(bare)
+    return repr(value) if value is not None else bare

@@ -91,13 +91,13 @@ class ReportRetriever(Module):
         """Return the facts `kept`, nearest first, their total `of`, and the rows and passages to show."""
         report = Report.of(state)
         facts = report.facts()
-        near = self.scores(state.input["question"], facts)
-        order = sorted(range(len(facts)), key=lambda number: -near[number])[: self.k]
-        kept = [
+        scores = self.scores(state.input["question"], facts)
+        order = sorted(range(len(facts)), key=lambda number: -scores[number])[: self.k]
+        hits = [
             {
                 "id": ", ".join(f"{kind} {place}" for kind, place in facts[number].source.items()),
                 "name": facts[number].name or facts[number].text[:80],
-                "score": float(near[number]),
+                "score": float(scores[number]),
                 "source": facts[number].source,
             }
             for number in order
@@ -105,7 +105,7 @@ class ReportRetriever(Module):
         in_order = [facts[number] for number in sorted(order)]
         passages = {fact.passage for fact in in_order}
         return {
-            "kept": kept,
+            "kept": hits,
             "of": len(facts),
             "relevant_rows": "\n".join(dict.fromkeys(fact.name for fact in in_order if fact.row)),
             "passages": [each for number, each in enumerate(report.passages, 1) if number in passages],
@@ -122,12 +122,12 @@ class ReportRetriever(Module):
             return similarities(question, texts, dense if self.by == "dense" else "bm25")
         words = similarities(question, texts, "bm25")
         best, is_hybrid = max(words) or 1.0, self.by == "hybrid"
-        near = similarities(question, texts, dense) if is_hybrid else [0.0] * len(facts)
+        cosines = similarities(question, texts, dense) if is_hybrid else [0.0] * len(facts)
         return [
             sum(WEIGHTS[name][is_hybrid] * value for name, value in each.items())
             + WEIGHTS["bm25"][is_hybrid] * word / best
             + WEIGHTS["dense"][is_hybrid] * cosine
-            for each, word, cosine in zip(measures(question, facts), words, near, strict=True)
+            for each, word, cosine in zip(measures(question, facts), words, cosines, strict=True)
         ]
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -140,42 +140,42 @@ class ReportRetriever(Module):
 
 def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
     """Return the measures of each fact by name, except "bm25" and "dense"."""
-    asked = question.lower()
+    query = question.lower()
     texts = [frozenset(terms(fact.text)) for fact in facts]
     weak = weak_terms()
-    said = {
+    weights = {
         term: _rarity(term, texts) * (WEAK if term in weak else 1.0)
         for term in dict.fromkeys(terms(question))
     }
-    whole = sum(said.values()) or 1.0
-    cover = [sum(weight for term, weight in said.items() if term in text) / whole for text in texts]
-    years = years_asked(asked)
+    total = sum(weights.values()) or 1.0
+    cover = [sum(weight for term, weight in weights.items() if term in text) / total for text in texts]
+    years = years_asked(query)
 
     def shared(text: str) -> float:
         return len(years & _years_in(text)) / (len(years) or 1)
 
-    found = []
+    scores = []
     for number, fact in enumerate(facts):
-        beside = [place for place in (number - 1, number + 1) if 0 <= place < len(facts)]
-        alike = [cover[place] for place in beside if facts[place].series == fact.series]
-        told = {"cover": cover[number], "beside": max(alike, default=0.0)}
+        neighbors = [place for place in (number - 1, number + 1) if 0 <= place < len(facts)]
+        alike = [cover[place] for place in neighbors if facts[place].series == fact.series]
+        values = {"cover": cover[number], "beside": max(alike, default=0.0)}
         if not fact.row:
-            told |= {"years": shared(fact.text), "digits": math.log1p(len(_NUMBER.findall(fact.text)))}
+            values |= {"years": shared(fact.text), "digits": math.log1p(len(_NUMBER.findall(fact.text)))}
         else:
             name = fact.name.lower()
             rarities = {term: _rarity(term, texts) for term in terms(fact.name)}
-            share = sum(rarity for term, rarity in rarities.items() if term in said)
-            told |= {
+            share = sum(rarity for term, rarity in rarities.items() if term in weights)
+            values |= {
                 "row": 1.0,
                 "name said": share / (sum(rarities.values()) or 1.0),
-                "whole name": float(bool(rarities) and said.keys() >= rarities.keys()),
+                "whole name": float(bool(rarities) and weights.keys() >= rarities.keys()),
                 "year in name": float(bool(years & _years_in(fact.name))),
                 "years in header": shared(fact.columns),
-                "total": float(bool(_SHARE.search(asked) and _TOTAL.search(name))),
-                "balance": float(bool(_CHANGE.search(asked) and _BALANCE.search(name))),
+                "total": float(bool(_SHARE.search(query) and _TOTAL.search(name))),
+                "balance": float(bool(_CHANGE.search(query) and _BALANCE.search(name))),
             }
-        found.append(told)
-    return found
+        scores.append(values)
+    return scores
 
 
 def years_asked(question: str) -> set[str]:
@@ -194,5 +194,5 @@ def _years_in(text: str) -> set[str]:
 
 
 def _rarity(term: str, texts: Sequence[Set[str]]) -> float:
-    having = sum(term in text for text in texts)
-    return math.log1p((len(texts) - having + 0.5) / (having + 0.5))
+    count = sum(term in text for text in texts)
+    return math.log1p((len(texts) - count + 0.5) / (count + 0.5))

@@ -17,8 +17,8 @@ from chameleon.web.reply import LATE, Unanswered
 from chameleon.web.web import require_requests, seconds_asked
 
 _HOST = "html.duckduckgo.com"
-_SPACING = 1.0
-_REFUSED = "Try later, or use a provider with a key."
+_SPACING_SECONDS = 1.0
+_REFUSED_HINT = "Try later, or use a provider with a key."
 
 
 @dataclass(frozen=True)
@@ -47,40 +47,40 @@ class DuckDuckGo:
 
         engine = Duckduckgo()
         form = engine.build_payload(one_line(query, LONGEST_QUERY), "us-en", "moderate", None)
-        asked = repr((self.name, engine.search_url, form, self.web.limits.bytes))
-        reply = self.web.kept(asked, lambda deadline: self._ask(engine, form, deadline))
-        reply.expect_ok(dict.fromkeys((202, 403, 418, 429), _REFUSED))
+        key = repr((self.name, engine.search_url, form, self.web.limits.bytes))
+        reply = self.web.kept(key, lambda deadline: self._ask(engine, form, deadline))
+        reply.expect_ok(dict.fromkeys((202, 403, 418, 429), _REFUSED_HINT))
         if reply.cut:
             raise WebError(f"the answer is longer than {len(reply.body):,} bytes", where=reply.host)
         try:
             pages = engine.extract_results(decoded(reply.body, reply.content_type))
         except (LxmlError, ValueError):
             raise WebError("the page of results cannot be read", where=reply.host) from None
-        found = [
+        results = [
             SearchResult(page.title, page.href, page.body)
             for page in engine.post_extract_results(pages)
             if page.href.startswith(("http://", "https://"))
         ]
-        if found:
+        if results:
             self.web.keep(reply)
-        return found[:count]
+        return results[:count]
 
     def _ask(self, engine: Any, form: Mapping[str, Any], deadline: float) -> tuple[WebReply, float | None]:
         import primp
 
         url = engine.search_url
         host = checked_url(url).host
-        self.web.wait_for_turn(host, _SPACING, deadline)
-        left = max(0.001, deadline - time.monotonic())
+        self.web.wait_for_turn(host, _SPACING_SECONDS, deadline)
+        seconds = max(0.001, deadline - time.monotonic())
         try:
             with engine.http_client.client.request(
-                engine.search_method, url, data=form, timeout=left, follow_redirects=False, stream=True
+                engine.search_method, url, data=form, timeout=seconds, follow_redirects=False, stream=True
             ) as page:  # fmt: skip
                 # Pieces arrive decompressed one at a time, so a zip bomb stops at the limit as well.
-                body, most = bytearray(), self.web.limits.bytes
+                body, limit = bytearray(), self.web.limits.bytes
                 for piece in page.iter_bytes():
                     body += piece
-                    if len(body) > most:
+                    if len(body) > limit:
                         break
         except primp.TimeoutError:
             raise Unanswered(LATE, where=host) from None
@@ -89,5 +89,5 @@ class DuckDuckGo:
         except primp.PrimpError:  # its text may quote the query
             raise Unanswered("the server closed the connection or does not speak HTTP", where=host) from None
         kind = page.headers.get("content-type", "")[:200]
-        reply = WebReply(url, host, page.status_code, kind, bytes(body[:most]), len(body) > most)
+        reply = WebReply(url, host, page.status_code, kind, bytes(body[:limit]), len(body) > limit)
         return reply, seconds_asked(page.headers.get("retry-after", ""))

@@ -54,19 +54,19 @@ class DocumentFolder:
         """Return the number of documents and a digest of their names and contents."""
         digest, files = hashlib.sha256(), list(self._files())
         for file in files:
-            digest.update(f"{self._shown(file)}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
+            digest.update(f"{self._label(file)}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
             with suppress(OSError):  # the first search reports it
                 digest.update(file.read_bytes())
-        told = {"documents": len(files), "sha256": digest.hexdigest()}
-        return {"provider": self.name, "folder": self.path.name, **told}
+        info = {"documents": len(files), "sha256": digest.hexdigest()}
+        return {"provider": self.name, "folder": self.path.name, **info}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         with self._reading:  # cached_property has no lock, and reading twice takes twice as long
             passages, index = self._indexed
         scores = index.scores(query_weights(query))
-        found = (i for i in range(len(scores)) if scores[i] > 0)
+        hits = (i for i in range(len(scores)) if scores[i] > 0)
         best: dict[str, SearchResult] = {}  # one result per file, as search engines return one per page
-        for i in sorted(found, key=lambda i: (-scores[i], i)):
+        for i in sorted(hits, key=lambda i: (-scores[i], i)):
             best.setdefault(passages[i].url, passages[i])
         return list(best.values())[:count]
 
@@ -78,22 +78,22 @@ class DocumentFolder:
         return passages, TextCollection([terms(f"{p.title} {p.text}") for p in passages])
 
     def _files(self) -> Iterator[Path]:
-        read = SUFFIXES.difference(PICTURES)
-        files = (file for file in Walk(self.path.resolve()).files() if file.suffix.lower() in read)
+        suffixes = SUFFIXES.difference(PICTURES)
+        files = (file for file in Walk(self.path.resolve()).files() if file.suffix.lower() in suffixes)
         yield from islice(files, MOST_FILES)
         if next(files, None) is not None:
             raise InputError(f"the folder {str(self.path)!r} has more than {MOST_FILES:,} files")
 
-    def _shown(self, file: Path) -> str:
+    def _label(self, file: Path) -> str:
         """Return the path within the folder: the full path says more about the machine than the document."""
         return file.relative_to(self.path.resolve()).as_posix()
 
     def _passages(self, file: Path) -> Iterator[SearchResult]:
-        name = self._shown(file)
+        name = self._label(file)
         try:
-            found = read_document(file, name)
+            passages = read_document(file, name)
         except Exception as problem:  # a file may be damaged in ways that its reader does not expect
             _log.warning("a document is not searched: %s", problem)
             return
-        for passage in found:
+        for passage in passages:
             yield SearchResult(passage["title"] or file.stem, name, passage["text"])

@@ -27,9 +27,9 @@ WAYS = (
     "key; needs chameleon-compose[ddgs]) or {use: web_search, provider: folder, folder: PATH} (your "
     "own documents); docs/web_search.md shows it."
 )
-_LONGEST_TEXT = 20_000
-_USED_UP = "The quota is used up; try later."
-_OTHERS = "docs/web_search.md lists other providers."
+_MAX_TEXT_CHARS = 20_000
+_QUOTA_HINT = "The quota is used up; try later."
+_PROVIDERS_HINT = "docs/web_search.md lists other providers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,13 @@ class WebProvider:
         require_lxml()
         if self.key_variable and not self.key:
             what = f"the search provider {self.name} has no key: {self.key_variable} is not set"
-            raise InventoryError(what, hint=f"Set {self.key_variable} to your key; {_OTHERS}")
+            raise InventoryError(what, hint=f"Set {self.key_variable} to your key; {_PROVIDERS_HINT}")
         if not can_be_sent(self.key):
             what = f"{self.key_variable} has characters that cannot be sent"
             raise InventoryError(what, hint="Use plain ASCII.")
         if not self.address:
             what = f"the search provider {self.name} has no address: {self.endpoint_variable} is not set"
-            raise InventoryError(what, hint=f"Set it, or write `endpoint:` in YAML; {_OTHERS}")
+            raise InventoryError(what, hint=f"Set it, or write `endpoint:` in YAML; {_PROVIDERS_HINT}")
         try:  # report now what every request would refuse about the address
             self._own_web.check_address(self.address, has_key=bool(self.key_variable))
         except WebError as refused:
@@ -163,10 +163,10 @@ class WebProvider:
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         reply, data = self.reply(**self.request(one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS)))
-        found = [result for result in self.results(data) if result.title or result.text]
-        if found:
+        results = [result for result in self.results(data) if result.title or result.text]
+        if results:
             self.web.keep(reply)
-        return found[:count]
+        return results[:count]
 
     def reply(self, **sent: Any) -> tuple[WebReply, Any]:
         """Return the reply to a request, and its JSON. Raises `WebError` unless it is 200 and JSON."""
@@ -175,12 +175,12 @@ class WebProvider:
         try:
             reply = self._own_web.fetch(self.address, secrets=secrets, spacing=self.spacing, **sent)
         except Unanswered as error:
-            ways = [f"Check that the server runs, and that {setting} is its address"] if setting else []
-            ways += [f"{'or set' if ways else 'Set'} a longer `timeout:`"] if error.what == LATE else []
-            hint = f"{', '.join(ways)}." if ways else ""
+            advice = [f"Check that the server runs, and that {setting} is its address"] if setting else []
+            advice += [f"{'or set' if advice else 'Set'} a longer `timeout:`"] if error.what == LATE else []
+            hint = f"{', '.join(advice)}." if advice else ""
             raise WebError(error.what, where=error.where, hint=hint) from None
         refused = f"Check the key in {self.key_variable}." if self.key else ""
-        hints = {401: refused, 403: refused, 404: f"Check {setting}." if setting else "", 429: _USED_UP}
+        hints = {401: refused, 403: refused, 404: f"Check {setting}." if setting else "", 429: _QUOTA_HINT}
         return reply, reply.data({**hints, **self.hints})
 
     def results(self, data: Any) -> list[SearchResult]:
@@ -194,8 +194,8 @@ class WebProvider:
             data = data.get(key) if isinstance(data, dict) else None
         if not isinstance(data, list):
             raise self.misshapen
-        pages, read = (page for page in data if isinstance(page, dict)), partial(text_of, markup=self.markup)
-        return [SearchResult(read(page, title), url_of(page, url), read(page, text)) for page in pages]
+        pages, field = (page for page in data if isinstance(page, dict)), partial(text_of, markup=self.markup)
+        return [SearchResult(field(page, title), url_of(page, url), field(page, text)) for page in pages]
 
     @property
     def misshapen(self) -> WebError:
@@ -206,7 +206,7 @@ class WebProvider:
 def text_of(item: Mapping[str, Any], key: str, *, markup: bool = False) -> str:
     """Return a text of a result, or ""; `markup` means that the service writes HTML."""
     value = item.get(key)
-    text = value[:_LONGEST_TEXT] if isinstance(value, str) else ""
+    text = value[:_MAX_TEXT_CHARS] if isinstance(value, str) else ""
     return markup_text(text)[1] if markup and ("<" in text or "&" in text) else text
 
 

@@ -29,8 +29,8 @@ from chameleon.web import PageCache, Web, WebLimits, page_text
 from chameleon.web.markup import visible
 
 OPENING, CLOSING = "<search_results>", "</search_results>"
-_LONGEST_TITLE, _LONGEST_URL = 150, 300
-_PAGE_SPACING = 0.5  # seconds between two pages of one host
+_MAX_TITLE_CHARS, _MAX_URL_CHARS = 150, 300
+_PAGE_SPACING_SECONDS = 0.5  # seconds between two pages of one host
 
 Count = Annotated[int, Field(ge=1, le=20)]
 Characters = Annotated[int, Field(ge=1, le=20_000)]
@@ -62,19 +62,19 @@ class SearchModule(Module):
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
         self._web = Web(WebLimits(seconds=timeout))
 
-    def _chosen(self) -> SearchProvider:
+    def _choose(self) -> SearchProvider:
         return choose_provider(self.settings, self._web)
 
     def check(self) -> None:
-        self._chosen().check()
+        self._choose().check()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        return self._chosen().runtime_info()
+        return self._choose().runtime_info()
 
     def setup(self) -> None:
         if not self.settings.is_folder:
             self._web = replace(self._web, cache=PageCache.default())
-        self._provider = self._chosen()
+        self._provider = self._choose()
 
     def run(self, state: State) -> dict[str, Any]:
         query = " ".join(visible(str(state.cache.get("query") or state.input.get("question", ""))).split())
@@ -82,15 +82,15 @@ class SearchModule(Module):
             self.check()
             self.setup()
         is_seen = any(map(str.isprintable, query.replace(" ", "")))
-        found = self._provider.search(query, self.count) if is_seen else []
-        results = [self._with_page(r) if i < self.read_pages else r for i, r in enumerate(found)]
+        hits = self._provider.search(query, self.count) if is_seen else []
+        results = [self._with_page(r) if i < self.read_pages else r for i, r in enumerate(hits)]
         return {
             "provider": self._provider.name,
             "query": query,
             "results": [
                 {
-                    "title": one_line(result.title, _LONGEST_TITLE),
-                    "url": one_line(result.url, _LONGEST_URL),
+                    "title": one_line(result.title, _MAX_TITLE_CHARS),
+                    "url": one_line(result.url, _MAX_URL_CHARS),
                     "text": one_line(result.text, self.characters),
                     **({"revised": result.revised} if result.revised else {}),
                 }
@@ -107,7 +107,7 @@ class SearchModule(Module):
         if not result.url.startswith(("http://", "https://")):  # a document in a folder, or none
             return result
         try:
-            reply = self._web.fetch(result.url, spacing=_PAGE_SPACING)
+            reply = self._web.fetch(result.url, spacing=_PAGE_SPACING_SECONDS)
             reply.expect_ok()
             title, text = page_text(reply.body, reply.content_type)
             if text:
@@ -197,11 +197,11 @@ class WikipediaSearch(SearchModule):
 def quoted(results: Sequence[SearchResult], query: str, characters: int = 500) -> str:
     """Return the block for these results, each text cut at `characters`, or a sentence for no results."""
     if not results:
-        return f"Nothing was found for the query {untagged(one_line(query, _LONGEST_TITLE))!r}."
+        return f"Nothing was found for the query {untagged(one_line(query, _MAX_TITLE_CHARS))!r}."
     lines = [OPENING]
     for number, result in enumerate(results, start=1):
-        line = f"{number}. {one_line(result.title, _LONGEST_TITLE) or 'Untitled'}"
-        if url := one_line(result.url, _LONGEST_URL):
+        line = f"{number}. {one_line(result.title, _MAX_TITLE_CHARS) or 'Untitled'}"
+        if url := one_line(result.url, _MAX_URL_CHARS):
             line += f" ({url}, revised {result.revised})" if result.revised else f" ({url})"
         if text := one_line(result.text, characters):
             line += f": {text}"

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from chameleon.modules.search.provider import WebProvider
 
-_USED_UP = "The plan's quota is used up."
+_QUOTA_HINT = "The plan's quota is used up."
 
 
 class Brave(WebProvider):
@@ -24,8 +24,8 @@ class Brave(WebProvider):
     hints: ClassVar = {422: "Check the key in BRAVE_API_KEY."}
 
     def request(self, query: str, count: int) -> dict[str, Any]:
-        most = " ".join(query.split()[:50])  # it takes at most 50 words
-        return {"params": {"q": most, "count": count}, "headers": {"Accept": "application/json"}}
+        words = " ".join(query.split()[:50])  # it takes at most 50 words
+        return {"params": {"q": words, "count": count}, "headers": {"Accept": "application/json"}}
 
 
 class Tavily(WebProvider):
@@ -36,7 +36,7 @@ class Tavily(WebProvider):
     key_header = "Authorization"
     key_prefix = "Bearer "
     home = "https://api.tavily.com/search"
-    hints: ClassVar = {432: _USED_UP, 433: _USED_UP}
+    hints: ClassVar = {432: _QUOTA_HINT, 433: _QUOTA_HINT}
 
     def request(self, query: str, count: int) -> dict[str, Any]:
         return {"json": {"query": query, "max_results": count, "search_depth": "basic"}}

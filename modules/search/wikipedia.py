@@ -19,8 +19,8 @@ from chameleon.text import one_line
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
-_API = "It is to be the address of the wiki's api.php."
-_PAUSE = "It asks for a pause: try later, and name somebody to write to in CHAMELEON_USER_AGENT."
+_API_HINT = "It is to be the address of the wiki's api.php."
+_PAUSE_HINT = "It asks for a pause: try later, and name somebody to write to in CHAMELEON_USER_AGENT."
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Wikipedia(WebProvider):
     name = "wikipedia"
     endpoint_variable = "WIKIPEDIA_ENDPOINT"
     home = "https://en.wikipedia.org/w/api.php"
-    hints: ClassVar = {200: _API, 404: _API, 429: _PAUSE}
+    hints: ClassVar = {200: _API_HINT, 404: _API_HINT, 429: _PAUSE_HINT}
 
     language: str = ""
 
@@ -49,21 +49,21 @@ class Wikipedia(WebProvider):
         """Request the hits of a search (API:Search) and, with it as a generator, the pages of these hits."""
         hits = {"list": "search", "srsearch": query, "srlimit": count, "srprop": "snippet"}
         pages = {"generator": "search", "gsrsearch": query, "gsrlimit": count, "redirects": 1}
-        told = {"prop": "extracts|info|revisions", "inprop": "url", "rvprop": "timestamp"}
+        details = {"prop": "extracts|info|revisions", "inprop": "url", "rvprop": "timestamp"}
         introduction = {"exintro": 1, "explaintext": 1, "exlimit": count}
         params = {"action": "query", "format": "json", "srinfo": "suggestion"}
-        return {"params": {**params, **hits, **pages, **told, **introduction}}
+        return {"params": {**params, **hits, **pages, **details, **introduction}}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         query, count = one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS)
         reply, data = self.reply(**self.request(query, count))
-        found = self.results(data)
-        if not found and (spelling := text_of(data["query"].get("searchinfo") or {}, "suggestion")):
+        results = self.results(data)
+        if not results and (spelling := text_of(data["query"].get("searchinfo") or {}, "suggestion")):
             reply, data = self.reply(**self.request(one_line(spelling, LONGEST_QUERY), count))
-            found = self.results(data)
-        if found:
+            results = self.results(data)
+        if results:
             self.web.keep(reply)
-        return found[:count]
+        return results[:count]
 
     def results(self, data: Any) -> list[SearchResult]:
         """Return the pages in the order of the search. Raises `WebError` for an unexpected form."""
@@ -74,13 +74,13 @@ class Wikipedia(WebProvider):
         try:
             hits, pages = data["query"]["search"], data["query"].get("pages", {})
             snippets = {hit["title"]: text_of(hit, "snippet", markup=True) for hit in hits}
-            found = []
+            results = []
             for page in sorted(pages.values(), key=lambda page: page["index"]):
                 if "missing" not in page:
                     text = text_of(page, "extract").strip() or snippets.get(page["title"], "")
                     dated = _DATE.match(text_of((page.get("revisions") or [{}])[0], "timestamp"))
                     source, revised = url_of(page, "fullurl"), dated[0] if dated else ""
-                    found.append(SearchResult(text_of(page, "title"), source, text, revised))
-            return found
+                    results.append(SearchResult(text_of(page, "title"), source, text, revised))
+            return results
         except (LookupError, TypeError, AttributeError):
             raise self.misshapen from None

@@ -30,7 +30,7 @@ VoteBy = Literal["simple", "prob", "answer_biased"]
 Ballot = tuple[tuple[Hashable, ...] | None, float | None]
 
 # Errors that concern a single prompt.
-_OF_ONE_CALL = (ContextTooLong, EmptyReply, ModelError, Refused)
+_SINGLE_CALL_ERRORS = (ContextTooLong, EmptyReply, ModelError, Refused)
 _PROGRAM_LABEL = re.compile(r"^(?:(?:neuralsql|sql|program):\s*)+", re.IGNORECASE)
 
 
@@ -53,22 +53,22 @@ class BinderGenerator(LLMModule):
     def slots(self, state: State) -> dict[str, Any]:
         """Add `database`: the table as Binder's programs see it."""
         table = state.input["table"]
-        shown = binder_table(table).described(table.caption.lower(), self.shown_rows)
-        return super().slots(state) | {"database": shown}
+        text = binder_table(table).described(table.caption.lower(), self.shown_rows)
+        return super().slots(state) | {"database": text}
 
     def run(self, state: State) -> list[dict[str, Any]]:
         """Return the program of each sample with its `logprob` if known, or why it `failed`."""
         replies = self.ask(state)
-        read = [self._value_or_rejection(reply, state) for reply in replies]
-        if all(isinstance(each, StepRejected) for each in read):
-            raise read[0]
+        outcomes = [self._value_or_rejection(reply, state) for reply in replies]
+        if all(isinstance(each, StepRejected) for each in outcomes):
+            raise outcomes[0]
         programs = []
-        for reply, program in zip(replies, read, strict=True):
+        for reply, program in zip(replies, outcomes, strict=True):
             if isinstance(program, StepRejected):
                 programs.append({"program": reply.text.strip(), "failed": program.what})
             else:
-                known = {} if reply.logprob is None else {"logprob": reply.logprob}
-                programs.append({"program": program} | known)
+                extra = {} if reply.logprob is None else {"logprob": reply.logprob}
+                programs.append({"program": program} | extra)
         return programs
 
     def interpret(self, text: str, state: State) -> str:
@@ -133,7 +133,7 @@ class BinderExecutor(AsksModel, Module):
                 return [self.model.ask(each, sample=1) for each in prompts]
             return self.model.ask_each(prompts)
         except ModelError as error:
-            if type(error) not in _OF_ONE_CALL:
+            if type(error) not in _SINGLE_CALL_ERRORS:
                 raise
             return [ModuleError(error.what, hint=error.hint)] * len(prompts)
 
@@ -159,12 +159,12 @@ class BinderVote(Module):
 
     def run(self, state: State) -> Answer:
         ballots: list[Ballot] = []
-        for told in state.cache["ballots"]:
-            answer = told.get("answer")
+        for ballot in state.cache["ballots"]:
+            answer = ballot.get("answer")
             if answer is not None and self.form == "verdict":
                 truth = truth_of(answer)
                 answer = None if truth is None else (int(truth),)
-            ballots.append((None if answer is None else tuple(answer), told.get("logprob")))
+            ballots.append((None if answer is None else tuple(answer), ballot.get("logprob")))
         return as_answer(self.winning_answer(ballots), self.form)
 
     def winning_answer(self, ballots: Sequence[Ballot]) -> tuple[Hashable, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from chameleon import StepRejected
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 # A question may contain quotation marks; the closing one comes before a semicolon or the bracket.
 APART = (
     r"(?P<call>\bQA\s*\()(?P<question>\s*([\"'])\s*(?P<kind>map|ans)\s*@(?P<asked>.{,2000}?)\3\s*(?=[;)]))?"
@@ -39,21 +39,21 @@ def all_calls(program: str) -> list[QACall]:
         if token["call"]:
             if not token["question"]:
                 raise StepRejected("a QA() does not begin with a question in quotes that says map@ or ans@")
-            if len(opened) > _DEEPEST:
-                raise StepRejected(f"the calls of QA() are nested more than {_DEEPEST} deep")
+            if len(opened) > _MAX_DEPTH:
+                raise StepRejected(f"the calls of QA() are nested more than {_MAX_DEPTH} deep")
             opened.append((token, [], token.end() + 1, 0))
         elif opened and not token["quoted"]:
-            first, params, begun, depth = opened.pop()
+            first, params, start, depth = opened.pop()
             if depth == 0 and token[0] != "(":
-                params.append(program[begun : token.start()].strip())
-                begun = token.end()
+                params.append(program[start : token.start()].strip())
+                start = token.end()
             if token[0] == ")" and depth == 0:
-                text, kind = program[first.start() : begun], first["kind"].lower()
-                given = tuple(filter(None, params))
-                calls.append(QACall(first.start(), text, kind, first["asked"].strip(), given))
+                text, kind = program[first.start() : start], first["kind"].lower()
+                filled = tuple(filter(None, params))
+                calls.append(QACall(first.start(), text, kind, first["asked"].strip(), filled))
             else:
                 depth += {"(": 1, ")": -1}.get(token[0], 0)
-                opened.append((first, params, begun, depth))
+                opened.append((first, params, start, depth))
     if opened:
         raise StepRejected("a QA() is not closed")
     return calls

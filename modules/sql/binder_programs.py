@@ -25,9 +25,9 @@ _SELECT = re.compile(r"(?:(?<!\s)\s+)?select\s+(?:(distinct)\s+)?", re.IGNORECAS
 _ONE_WORD = re.compile(r"\s*(?:`[^`]+`|[^\s`]+)\s*")
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?\s*:?\s+", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:row\s+)?(\d{1,6})\s*[|:.)\t]\s*(.*)$", re.IGNORECASE)
-_MOST_STEPS = 32
-_MOST_ROWS = 100
-_MOST_ITEMS = 50
+_MAX_STEPS = 32
+_MAX_ROWS = 100
+_MAX_ITEMS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class MapQuestion:
         the item. Lines without a number or with an unknown one are ignored, and so is the last line of a
         reply that was cut off.
         """
-        found: dict[Item, str] = {}
+        answers: dict[Item, str] = {}
         text = reply.text.rpartition("\n")[0] if reply.truncated else reply.text
         for line in text.splitlines():
             match = _NUMBERED.match(line.strip().strip("|").strip())
-            answer = _bare(re.split(r"[|\t]", match[2])[-1]) if match else ""
+            answer = _answer_text(re.split(r"[|\t]", match[2])[-1]) if match else ""
             if match and answer and 1 <= int(match[1]) <= len(self.items):
-                found.setdefault(self.items[int(match[1]) - 1], answer)
-        return found
+                answers.setdefault(self.items[int(match[1]) - 1], answer)
+        return answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,16 @@ class AnswerQuestion:
         if reply.truncated:
             raise CutOff(f"the reply to 'ans@{self.asked}' was cut off", hint=RAISE_LIMIT)
         for line in reply.text.splitlines():
-            if answer := _bare(_LABEL.sub("", line.strip())):
+            if answer := _answer_text(_LABEL.sub("", line.strip())):
                 return answer
         raise StepRejected("the reply has no answer")
 
 
-def _bare(text: str) -> str:
+def _answer_text(text: str) -> str:
     """Return one answer in lower case, without a final period or quotes around it."""
-    said = " ".join(text.replace("**", "").split()).lower()
-    said = said.removesuffix(".") if not said.endswith("..") and said.count(".") == 1 else said
-    return said[1:-1].strip() if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'`" else said
+    line = " ".join(text.replace("**", "").split()).lower()
+    line = line.removesuffix(".") if not line.endswith("..") and line.count(".") == 1 else line
+    return line[1:-1].strip() if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`" else line
 
 
 Question = MapQuestion | AnswerQuestion
@@ -118,15 +118,15 @@ class Answerer:
         known = self._by_item.setdefault((question.asked, question.names), {})
         for again in (False, True):
             missing = tuple(item for item in question.items if item not in known)
-            starts = range(0, len(missing), _MOST_ITEMS)
-            calls = [replace(question, items=missing[start : start + _MOST_ITEMS]) for start in starts]
+            starts = range(0, len(missing), _MAX_ITEMS)
+            calls = [replace(question, items=missing[start : start + _MAX_ITEMS]) for start in starts]
             for call, reply in zip(calls, self._ask_model(calls, again) if calls else (), strict=True):
                 known.update({} if isinstance(reply, ModuleError) else call.read(reply))
-        found = {item: known[item] for item in question.items if item in known}
-        if (total := len(question.items)) > len(found):
-            asked = f"'map@{question.asked}', though asked twice"
-            raise ModuleError(f"the model answered {len(found)} of {total} items of {asked}")
-        return found
+        answers = {item: known[item] for item in question.items if item in known}
+        if (total := len(question.items)) > len(answers):
+            label = f"'map@{question.asked}', though asked twice"
+            raise ModuleError(f"the model answered {len(answers)} of {total} items of {label}")
+        return answers
 
 
 class ProgramRun:
@@ -143,15 +143,15 @@ class ProgramRun:
         `StepRejected` for a malformed call, else with SQL's message.
         """
         text = program.strip()
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             call = next(iter(all_calls(text)), None)
             if call is None:
                 result = self._query(text)
-                own = [index for index, name in enumerate(result.columns) if name.lower() != ROW_ID]
-                kept = own or range(len(result.columns))
-                return [row[index] for row in result.rows for index in kept]
+                columns = [index for index, name in enumerate(result.columns) if name.lower() != ROW_ID]
+                indexes = columns or range(len(result.columns))
+                return [row[index] for row in result.rows for index in indexes]
             if call.kind == "map":
-                text = text.replace(call.text, f"`{self._mapped(call)}`")
+                text = text.replace(call.text, f"`{self._add_column(call)}`")
                 continue
             answer = self.answerer.answer(AnswerQuestion(call.asked, tuple(map(self._block, call.params))))
             if text == call.text:
@@ -159,7 +159,7 @@ class ProgramRun:
             number = plain_number(answer)
             value = "'" + answer.replace("'", "''") + "'" if number is None else str(number)
             text = text.replace(call.text, value)
-        raise ModuleError(f"the program calls QA() more than {_MOST_STEPS} times")
+        raise ModuleError(f"the program calls QA() more than {_MAX_STEPS} times")
 
     def _query(self, sql: str) -> SqlResult:
         """Run SQL. A program that is a single word or backquoted name selects that column of every row."""
@@ -170,15 +170,15 @@ class ProgramRun:
             raise ModuleError(result.failure)
         return result
 
-    def _mapped(self, call: QACall) -> str:
+    def _add_column(self, call: QACall) -> str:
         """Add a column with the call's answers to the table, and return its name."""
         if not call.params:
             raise ModuleError(f"'map@{call.asked}' asks about nothing")
-        shown = [self._by_row(param) for param in call.params]
+        columns = [self._by_row(param) for param in call.params]
         rows = range(len(self.table.rows))
-        items = [tuple(as_text(cells.get(row)) for _, cells in shown) for row in rows]
-        asked = tuple(dict.fromkeys(item for item in items if any(item)))
-        answers = self.answerer.answers(MapQuestion(call.asked, tuple(name for name, _ in shown), asked))
+        items = [tuple(as_text(cells.get(row)) for _, cells in columns) for row in rows]
+        unique = tuple(dict.fromkeys(item for item in items if any(item)))
+        answers = self.answerer.answers(MapQuestion(call.asked, tuple(name for name, _ in columns), unique))
         header = self.table.header
         name = next(f"qa_{n}" for n in range(1, len(header) + 2) if f"qa_{n}" not in header)
         self.table = with_column(self.table, name, [answers.get(item) for item in items])
@@ -204,6 +204,6 @@ class ProgramRun:
         if column is None and (value := value_of(param)) is not NotImplemented:
             return as_text(str(value))
         result = self._query(param if column is None else f"`{column}`")
-        lines = [" | ".join(map(as_text, row)) for row in (result.columns, *result.rows[:_MOST_ROWS])]
-        hidden = len(result.rows) - _MOST_ROWS
+        lines = [" | ".join(map(as_text, row)) for row in (result.columns, *result.rows[:_MAX_ROWS])]
+        hidden = len(result.rows) - _MAX_ROWS
         return "\n".join([*lines, f"… {hidden:,} more rows not shown"] if hidden > 0 else lines)

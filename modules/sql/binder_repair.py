@@ -20,13 +20,13 @@ _FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?(?:(?<![ \t])[ \t]+)?```\s*$")
 _MIDNIGHT = re.compile(r"[ t]00:00(?::00)?$")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*", re.IGNORECASE | re.ASCII)
 _FIGURES = re.compile(r"\d[\d,]*(?:\.\d+)?", re.ASCII)
-_NEAREST = 0.70
+_MIN_SIMILARITY = 0.70
 # The time to compare two texts grows with the product of their lengths.
-_MOST_CELLS, _LONGEST = 5_000, 300
+_MAX_CELLS, _MAX_TEXT_CHARS = 5_000, 300
 # A text, a quoted name, a word or number, a sign.
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^][]*\]|[\w.]+|<>|[<>=!]=|\S")
-_COMPARE = frozenset(["=", "==", "<>", "!=", "in", "like", "is", "not"])
-_ORDER = frozenset(["<", "<=", ">", ">=", "between"])
+_COMPARE_SIGNS = frozenset(["=", "==", "<>", "!=", "in", "like", "is", "not"])
+_ORDER_SIGNS = frozenset(["<", "<=", ">", ">=", "between"])
 
 
 def repaired(program: str, table: SqlTable, title: str = "") -> str:
@@ -47,7 +47,7 @@ def repaired(program: str, table: SqlTable, title: str = "") -> str:
 
 def _with_quoted_columns(text: str, table: SqlTable) -> str:
     """Quote unquoted names that are not plain words in SQL, the longest first."""
-    edged = []
+    patterns = []
     for name in sorted(table.header, key=len, reverse=True):
         if _WORD.fullmatch(name):
             needs_quotes = name.upper() in KEYWORDS
@@ -56,11 +56,11 @@ def _with_quoted_columns(text: str, table: SqlTable) -> str:
         if needs_quotes:  # a letter at either end of a name must be at a word boundary
             before = r"(?<![\w.])" if name[0].isalnum() or name[0] == "_" else ""
             after = r"(?![\w.])" if name[-1].isalnum() or name[-1] == "_" else ""
-            edged.append(before + re.escape(name) + after)
-    if not edged:
+            patterns.append(before + re.escape(name) + after)
+    if not patterns:
         return text
-    named = re.compile(rf"{APART}|(?P<name>{'|'.join(edged)})", re.IGNORECASE | re.DOTALL)
-    return named.sub(lambda match: _quoted(match) if match["name"] else match[0], text)
+    pattern = re.compile(rf"{APART}|(?P<name>{'|'.join(patterns)})", re.IGNORECASE | re.DOTALL)
+    return pattern.sub(lambda match: _quoted(match) if match["name"] else match[0], text)
 
 
 def _with_nearest_cells(text: str, table: SqlTable) -> str:
@@ -72,9 +72,9 @@ def _with_nearest_cells(text: str, table: SqlTable) -> str:
     for token, column in reversed(list(_comparisons(masked, table))):
         value = token[0][1:-1].replace("''", "'")
         cell = nearest_cell(value, column, table)
-        named = column_in(value, table.header) if cell is None else None
-        said = f"`{named}`" if named else "'" + (cell or value.lower()).replace("'", "''") + "'"
-        text = text[: token.start()] + said + text[token.end() :]
+        name = column_in(value, table.header) if cell is None else None
+        replacement = f"`{name}`" if name else "'" + (cell or value.lower()).replace("'", "''") + "'"
+        text = text[: token.start()] + replacement + text[token.end() :]
     return text
 
 
@@ -88,29 +88,29 @@ def _comparisons(text: str, table: SqlTable) -> Iterator[tuple[re.Match[str], st
     column: str | None = None
     for token, after in pairwise([*_TOKEN.finditer(text), None]):
         assert token is not None, "only the last is"
-        said = token[0].lower()
-        name = names.get(said.strip('"`[]'))
+        word = token[0].lower()
+        name = names.get(word.strip('"`[]'))
         # SQLite reads a double-quoted name as a text if no column has that name.
-        if len(said) > 1 and (said[0] == "'" or (said[0] == '"' and name is None)):
-            if column is not None and not {said[1], said[-2]} & {"%", "_"}:
+        if len(word) > 1 and (word[0] == "'" or (word[0] == '"' and name is None)):
+            if column is not None and not {word[1], word[-2]} & {"%", "_"}:
                 yield token, column
-        elif said not in _COMPARE and said not in _ORDER and said not in ("(", ","):
+        elif word not in _COMPARE_SIGNS and word not in _ORDER_SIGNS and word not in ("(", ","):
             sign = after[0].lower() if after is not None else ""
-            column = name if sign in _COMPARE or (sign in _ORDER and name in dates) else None
+            column = name if sign in _COMPARE_SIGNS or (sign in _ORDER_SIGNS and name in dates) else None
 
 
 def nearest_cell(value: str, column: str, table: SqlTable) -> str | None:
     """Return the cell that a text means, with dates in the column's format, or None if none is similar."""
     index = table.header.index(column)
-    wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
+    text = _MIDNIGHT.sub("", " ".join(value.lower().split()))
     if table.columns[column] == "DATE":
-        return plain_date(wanted)
-    cells = dict.fromkeys(row[index] for row in table.rows[:_MOST_CELLS])
+        return plain_date(text)
+    cells = dict.fromkeys(row[index] for row in table.rows[:_MAX_CELLS])
     texts = [cell for cell in cells if isinstance(cell, str)]
-    if wanted in texts or len(wanted) > _LONGEST:
-        return wanted if wanted in texts else None
-    likely = [cell for cell in texts if len(cell) <= _LONGEST and _figures_agree(wanted, cell)]
-    return next(iter(get_close_matches(wanted, likely, 1, _NEAREST)), None)
+    if text in texts or len(text) > _MAX_TEXT_CHARS:
+        return text if text in texts else None
+    likely = [cell for cell in texts if len(cell) <= _MAX_TEXT_CHARS and _figures_agree(text, cell)]
+    return next(iter(get_close_matches(text, likely, 1, _MIN_SIMILARITY)), None)
 
 
 def _quoted(match: re.Match[str]) -> str:

@@ -58,13 +58,13 @@ def plain_date(text: str) -> str | None:
 def _typed(cells: Sequence[str]) -> tuple[SqlType, list[Cell]]:
     """Return the type that all non-blank cells share, and the cells converted to it."""
     filled = [cell for cell in cells if cell not in _BLANKS]
-    for kind, read in (("NUMBER", _number), ("DATE", plain_date)):
-        values: dict[str, Cell] = {cell: read(cell) for cell in filled}
+    for kind, parse in (("NUMBER", _number), ("DATE", plain_date)):
+        values: dict[str, Cell] = {cell: parse(cell) for cell in filled}
         if filled and None not in values.values():
-            typed = [values.get(cell) for cell in cells]  # a blank is NULL
+            column = [values.get(cell) for cell in cells]  # a blank is NULL
             if kind == "DATE":
-                return "DATE", typed
-            return "INTEGER" if all(isinstance(each, int) for each in values.values()) else "REAL", typed
+                return "DATE", column
+            return "INTEGER" if all(isinstance(each, int) for each in values.values()) else "REAL", column
     return "TEXT", ["none" if cell in _BLANKS else _as_text(cell) for cell in cells]
 
 

@@ -26,10 +26,10 @@ SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME", "BOOLEA
 
 # The others are TEXT: SQLite would read a DATE or TIME as a number if it looks like one.
 _DECLARED = {"INTEGER": "INTEGER", "REAL": "REAL", "BOOLEAN": "INTEGER", "TEXT": "TEXT COLLATE NOCASE"}
-_MOST_INTEGER, _TOO_LARGE = 2**63, 10**308
-_NO_WORD = re.compile(r"[^a-z0-9]+")
+_INTEGER_LIMIT, _REAL_LIMIT = 2**63, 10**308
+_NON_WORD = re.compile(r"[^a-z0-9]+")
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
-_LONGEST_CELL, _LONGEST_NAME = 200, 120
+_MAX_CELL_CHARS, _MAX_NAME_CHARS = 200, 120
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class SqlTable:
         kinds, cells = zip(*map(_typed_column, table.columns), strict=True) if table.header else ((), ())
         columns: dict[str, SqlType] = dict(zip(safe_names(table.header), kinds, strict=True))
         pairs = zip(columns, table.columns, strict=True)
-        texts = {name: _why(column) for name, column in pairs if columns[name] not in ("INTEGER", "REAL")}
+        texts = {name: _reason(column) for name, column in pairs if columns[name] not in ("INTEGER", "REAL")}
         return cls(columns, list(zip(*cells, strict=True)), texts, name)
 
     @property
@@ -75,14 +75,14 @@ class SqlTable:
 
         Text-to-SQL and Binder use this format of Rajkumar et al. (2022). Long cells are cut with a mark.
         """
-        shown = self.rows if rows is None else self.rows[:rows]
+        first_rows = self.rows if rows is None else self.rows[:rows]
         lines = ["\t".join(self.header)]
-        lines += ["\t".join(one_line(as_text(cell), _LONGEST_CELL) for cell in row) for row in shown]
-        named = [f"Title: {' '.join(title.split())}"] if title.strip() else []
-        few = len(shown) < len(self.rows)
-        told = f"{len(shown)} of the {len(self.rows):,} rows" if few else "all rows"
-        note = f"/* {told}, tab-separated:"
-        return "\n".join([*named, self.definition, note, *map(unframed, lines), "*/"])
+        lines += ["\t".join(one_line(as_text(cell), _MAX_CELL_CHARS) for cell in row) for row in first_rows]
+        title_lines = [f"Title: {' '.join(title.split())}"] if title.strip() else []
+        few = len(first_rows) < len(self.rows)
+        scope = f"{len(first_rows)} of the {len(self.rows):,} rows" if few else "all rows"
+        note = f"/* {scope}, tab-separated:"
+        return "\n".join([*title_lines, self.definition, note, *map(unframed, lines), "*/"])
 
     @cached_property
     def alone(self) -> SqlDatabase:
@@ -111,8 +111,8 @@ class SqlDatabase:
         if not others:
             return cls([SqlTable.of(table)])
         tables, names = [table, *(_ordered_as(table, each) for each in others)], list[str]()
-        for called, _ in named_tables(tables, first=1):
-            stem = _NO_WORD.sub("_", called.lower()).strip("_")[:_LONGEST_NAME] or "t"
+        for title, _ in named_tables(tables, first=1):
+            stem = _NON_WORD.sub("_", title.lower()).strip("_")[:_MAX_NAME_CHARS] or "t"
             is_taken = stem[0].isdigit() or stem.upper() in KEYWORDS or stem.startswith("sqlite")
             name = stem = f"t_{stem}" if is_taken else stem
             for number in count(2):
@@ -121,8 +121,8 @@ class SqlDatabase:
                 name = f"{stem}_{number}"
             names.append(name)
         units = [{each.name: each.meaning.unit for each in one.columns} for one in tables]
-        made = [SqlTable.of(each, name) for each, name in zip(tables, names, strict=True)]
-        return cls(made, [each.caption for each in tables], units)
+        sql_tables = [SqlTable.of(each, name) for each, name in zip(tables, names, strict=True)]
+        return cls(sql_tables, [each.caption for each in tables], units)
 
     @property
     def names(self) -> list[str]:
@@ -131,10 +131,10 @@ class SqlDatabase:
     def read_by(self, query: str) -> SqlDatabase:
         """Return the tables that a query names."""
         words = {*re.findall(r"\w+", query.lower())}
-        kept = [n for n, table in enumerate(self.tables) if table.name.lower() in words]
-        if len(self.tables) == 1 or not kept:
+        indexes = [n for n, table in enumerate(self.tables) if table.name.lower() in words]
+        if len(self.tables) == 1 or not indexes:
             return self
-        return SqlDatabase([self.tables[n] for n in kept], units=[self.units[n] for n in kept])
+        return SqlDatabase([self.tables[n] for n in indexes], units=[self.units[n] for n in indexes])
 
     @cached_property
     def columns(self) -> dict[str, SqlType]:
@@ -144,12 +144,12 @@ class SqlDatabase:
     @cached_property
     def texts(self) -> dict[str, str]:
         """The columns that are texts in any table, see `SqlTable`, or numbers in different units."""
-        found = {name: why for table in self.tables for name, why in table.texts.items()}
+        texts = {name: reason for table in self.tables for name, reason in table.texts.items()}
         for name in {each for one in self.units for each in one}:
             different = sorted({one[name] for one in self.units if one.get(name)})
             if len(different) > 1:
-                found[name] = f"it is in {' and in '.join(different)}"
-        return found
+                texts[name] = f"it is in {' and in '.join(different)}"
+        return texts
 
     def described(self, title: str = "", rows: int | None = 3) -> str:
         """Describe each table, see `SqlTable.described`; `title` is only for a single table."""
@@ -176,9 +176,9 @@ class SqlDatabase:
 
 def _ordered_as(first: Table, table: Table) -> Table:
     """Return a table with its columns in the order of the first table, if both have the same columns."""
-    names, wanted = [list(map(normal, each.header)) for each in (table, first)]
-    is_same = sorted(names) == sorted(wanted) and len(set(names)) == len(names)
-    return table.take_columns(map(names.index, wanted)) if is_same and names != wanted else table
+    names, order = [list(map(normal, each.header)) for each in (table, first)]
+    is_same = sorted(names) == sorted(order) and len(set(names)) == len(names)
+    return table.take_columns(map(names.index, order)) if is_same and names != order else table
 
 
 def as_text(cell: Cell) -> str:
@@ -192,21 +192,21 @@ def safe_names(header: Iterable[str]) -> list[str]:
     White space becomes one space, quotes and control characters are dropped, a blank name becomes
     "column_3", and names that repeat an earlier one, ignoring case, get "_2", "_3", …
     """
-    taken: set[str] = set()
+    used: set[str] = set()
     names = []
-    for number, written in enumerate(header, 1):
-        shown = "".join(c for c in " ".join(written.translate(_QUOTES).split()) if c.isprintable())
-        name = stem = shown or f"column_{number}"
+    for number, raw in enumerate(header, 1):
+        text = "".join(c for c in " ".join(raw.translate(_QUOTES).split()) if c.isprintable())
+        name = stem = text or f"column_{number}"
         copies = 1
-        while name.lower() in taken:
+        while name.lower() in used:
             copies += 1
             name = f"{stem}_{copies}"
-        taken.add(name.lower())
+        used.add(name.lower())
         names.append(name)
     return names
 
 
-def _why(column: Column) -> str:
+def _reason(column: Column) -> str:
     """Say why SQL cannot order the cells of a column, or return "" if it can."""
     meaning = column.meaning
     if meaning.kind == "code" and len(set(map(len, filter(None, column.cells)))) > 1:
@@ -222,9 +222,9 @@ def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
         return "BOOLEAN", [each if each is None else int(each) for each in meaning.values]
     if meaning.is_number or meaning.unit == "year":
         numbers = [each for each in meaning.plain if each is not None]
-        if all(isinstance(each, int) and abs(each) < _MOST_INTEGER for each in numbers):
+        if all(isinstance(each, int) and abs(each) < _INTEGER_LIMIT for each in numbers):
             return "INTEGER", [each if each is None else int(each) for each in meaning.plain]
-        if all(each is None or abs(each) < _TOO_LARGE for each in meaning.values):
+        if all(each is None or abs(each) < _REAL_LIMIT for each in meaning.values):
             return "REAL", [None if each is None else float(each) for each in meaning.values]
     kinds: Mapping[str, SqlType] = {"date": "DATE", "datetime": "DATETIME", "time": "TIME"}
     if (kind := kinds.get(meaning.kind)) is not None:

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from chameleon.llm import Reply
 
 GAP = re.compile(r"\{([^{}\n]+)\}")
-_COUNTED = "how many"
+_COUNT_PHRASE = "how many"
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[ \t]*[:.)][ \t]*(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r"^```\w*\s*$", re.MULTILINE)
-_ZERO_COUNTS = 1 / 3
+_ZERO_WEIGHT = 1 / 3
 
 
 class ClozeGenerator(LLMModule):
@@ -55,9 +55,9 @@ def cloze_of(replies: Sequence[str]) -> list[str]:
     sub-questions; the table itself answers others better.
     """
     lines = [line.strip() for line in replies[0].splitlines() if line.strip()]
-    counts = all(line.lower().count(_COUNTED) == 1 and len(GAP.findall(line)) == 1 for line in lines)
-    asked = sum(reply.lower().count(_COUNTED) for reply in replies)
-    return lines if counts and asked >= len(replies) else []
+    counts = all(line.lower().count(_COUNT_PHRASE) == 1 and len(GAP.findall(line)) == 1 for line in lines)
+    total = sum(reply.lower().count(_COUNT_PHRASE) for reply in replies)
+    return lines if counts and total >= len(replies) else []
 
 
 def _whole_texts(replies: Sequence[Reply]) -> list[str]:
@@ -106,12 +106,12 @@ class ClozeFiller(LLMModule):
 def queries_in(reply: str, count: int) -> list[str]:
     """Return the queries of "1: SELECT …" in order, "" for a missing one; an only query needs no number."""
     text = _FENCE.sub("", reply)
-    found: dict[int, str] = {}
+    queries: dict[int, str] = {}
     for match in _NUMBERED.finditer(text):
-        found.setdefault(int(match[1]), match[2].strip())
-    if not found and count == 1:
-        found[1] = " ".join(text.split())
-    return [found.get(number, "") for number in range(1, count + 1)]
+        queries.setdefault(int(match[1]), match[2].strip())
+    if not queries and count == 1:
+        queries[1] = " ".join(text.split())
+    return [queries.get(number, "") for number in range(1, count + 1)]
 
 
 def winner(values: Sequence[str | None]) -> str | None:
@@ -121,16 +121,16 @@ def winner(values: Sequence[str | None]) -> str | None:
     """
     votes: dict[str | None, float] = {}
     for value in values:
-        votes[value] = votes.get(value, 0.0) + (_ZERO_COUNTS if value == "0" else 1.0)
+        votes[value] = votes.get(value, 0.0) + (_ZERO_WEIGHT if value == "0" else 1.0)
     return max(votes, key=votes.__getitem__)
 
 
 def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
     """Return the sentences with their numbers, or no sentence if all numbers are 0 or all 1, as published."""
-    known = [(line, fill) for line, fill in zip(cloze, fills, strict=True) if fill is not None]
-    if {fill for _, fill in known} in ({"0"}, {"1"}):
+    pairs = [(line, fill) for line, fill in zip(cloze, fills, strict=True) if fill is not None]
+    if {fill for _, fill in pairs} in ({"0"}, {"1"}):
         return []
-    return [fill.join(GAP.split(line)[::2]) for line, fill in known]
+    return [fill.join(GAP.split(line)[::2]) for line, fill in pairs]
 
 
 def _value_of(table: SqlTable, query: str) -> str | None:

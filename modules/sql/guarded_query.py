@@ -37,11 +37,11 @@ _FIRST_WORD = re.compile(
     r"(?:[ \t\n\f\r;\ufeff]|--[^\n]*+|/\*.*?(?:\*/|\Z))*+([a-z]+)", re.IGNORECASE | re.DOTALL
 )
 
-_STEPS_BETWEEN_LOOKS = 1000
-_LONGEST_VALUE = 4 << 20
+_STEPS_PER_CHECK = 1000
+_MAX_VALUE_BYTES = 4 << 20
 # Honest queries stay far below these limits; most of SQLite's defaults are a thousand times higher.
-_BOUNDS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: _LONGEST_VALUE,
+_SQLITE_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: _MAX_VALUE_BYTES,
     sqlite3.SQLITE_LIMIT_COLUMN: 2000,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 64,
@@ -53,9 +53,9 @@ _BOUNDS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
-_MOST_ROWS = 10_000
-_MESSAGE = 500
-_RESERVE = 4 << 20
+_MAX_ROWS = 10_000
+_MAX_MESSAGE_CHARS = 500
+_RESERVE_BYTES = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
 
 
@@ -95,8 +95,8 @@ class Guard:
         own = table in self.tables or (not column and not table.startswith("sqlite_"))
         return sqlite3.SQLITE_OK if own else self._deny(f"read {table}")
 
-    def _deny(self, what: str) -> int:
-        self.denied = self.denied or f"the query may not {what}"
+    def _deny(self, action: str) -> int:
+        self.denied = self.denied or f"the query may not {action}"
         return sqlite3.SQLITE_DENY
 
 
@@ -106,7 +106,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     The value is a list of the column names and a list of rows.
     An error of type NotAllowed is a refusal, and one of type Interrupted a timeout.
     """
-    reserve = bytearray(_RESERVE)
+    reserve = bytearray(_RESERVE_BYTES)
     guard = Guard(request["tables"])
     try:
         return _to_json({"s": "ok", "v": _answer(request, guard), "k": "list"})
@@ -147,11 +147,11 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
             connection.execute(f"PRAGMA {pragma}")
         if limits["memory_bytes"]:
             connection.execute(f"PRAGMA hard_heap_limit={int(limits['memory_bytes'])}")
-        for category, most in _BOUNDS.items():
-            connection.setlimit(category, most)
+        for category, limit in _SQLITE_LIMITS.items():
+            connection.setlimit(category, limit)
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, limits["source_bytes"])
         end = time.monotonic() + limits["wall_s"]
-        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
+        connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_PER_CHECK)
         connection.set_authorizer(guard)
         cursor = connection.execute(sql)  # raises for NUL and invalid Unicode
         if cursor.description is None:
@@ -159,15 +159,15 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
         return [[name for name, *_ in cursor.description], _rows(cursor, limits["result_bytes"])]
 
 
-def _rows(cursor: sqlite3.Cursor, most_bytes: int) -> list[Any]:
+def _rows(cursor: sqlite3.Cursor, max_bytes: int) -> list[Any]:
     rows: list[Any] = []
-    left = most_bytes
+    budget = max_bytes
     for row in cursor:
-        left -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
-        if left < 0:
-            raise ResultTooLarge(f"the result is larger than {most_bytes // 1024} KiB")
-        if len(rows) == _MOST_ROWS:
-            raise ResultTooLarge(f"the result has more than {_MOST_ROWS:,} rows")
+        budget -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
+        if budget < 0:
+            raise ResultTooLarge(f"the result is larger than {max_bytes // 1024} KiB")
+        if len(rows) == _MAX_ROWS:
+            raise ResultTooLarge(f"the result has more than {_MAX_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
             raise NotAllowed("the query may not return binary data")
         rows.append([str(cell) if cell in (math.inf, -math.inf) else cell for cell in row])
@@ -175,4 +175,4 @@ def _rows(cursor: sqlite3.Cursor, most_bytes: int) -> list[Any]:
 
 
 def _frame(status: str, kind: str, message: str) -> str:
-    return _to_json({"s": status, "t": kind, "m": message[:_MESSAGE]})
+    return _to_json({"s": status, "t": kind, "m": message[:_MAX_MESSAGE_CHARS]})

@@ -16,8 +16,8 @@ from chameleon.sandbox.sealed_process import why_unusable
 from chameleon.table import Table
 from chameleon.text import nearest
 
-_GUARDED = Path(__file__).with_name("guarded_query.py")
-_LONGEST_QUERY = 20_000
+_GUARD_FILE = Path(__file__).with_name("guarded_query.py")
+_MAX_QUERY_CHARS = 20_000
 _NO_COLUMN = re.compile(r"no such column: (?:\w+\.)?(.+)")
 _REFUSALS: dict[str, Status] = {"NotAllowed": "refused", "Interrupted": "timeout"}
 
@@ -76,26 +76,26 @@ def run_sql(
     Errors in the query are not raised. Raises `SandboxUnavailable` if the sandbox has no SQLite, as when
     programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
-    typed = SqlTable.of(tables) if isinstance(tables, Table) else tables
-    base = typed.alone if isinstance(typed, SqlTable) else typed
+    source = SqlTable.of(tables) if isinstance(tables, Table) else tables
+    base = source.alone if isinstance(source, SqlTable) else source
     runner = executor or shared_sandbox()
 
     def run(query: str) -> SqlResult:
-        named = base.read_by(query)
-        if fault := fault_of(query, named.columns, named.texts, base.names):
+        database = base.read_by(query)
+        if fault := fault_of(query, database.columns, database.texts, base.names):
             return SqlResult("error", message=fault)
         request = {"sql": query, "image": base.image, "tables": base.names}
-        found = SqlResult.of(runner.call(_GUARDED, request, timeout=timeout))
-        if lacking := _NO_COLUMN.fullmatch(found.message):
-            return replace(found, message=f"{found.message}. {nearest(lacking[1], base.columns)}")
-        return found
+        result = SqlResult.of(runner.call(_GUARD_FILE, request, timeout=timeout))
+        if missing := _NO_COLUMN.fullmatch(result.message):
+            return replace(result, message=f"{result.message}. {nearest(missing[1], base.columns)}")
+        return result
 
-    if len(sql) > _LONGEST_QUERY:
-        return SqlResult("too_large", message=f"the query is longer than {_LONGEST_QUERY:,} characters")
+    if len(sql) > _MAX_QUERY_CHARS:
+        return SqlResult("too_large", message=f"the query is longer than {_MAX_QUERY_CHARS:,} characters")
     plain = [name for name in base.columns if is_plain(name)]
-    tried = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, base.columns)))
+    queries = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, base.columns)))
     results = list[SqlResult]()
-    for query in tried:
+    for query in queries:
         results.append(run(query))
         if results[-1].ok:
             return results[-1]

@@ -14,11 +14,11 @@ from sqlglot import exp
 from chameleon.text import nearest
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns about statements other than queries
-_BETWEEN = exp.Paren | exp.Distinct | exp.Collate | exp.Alias
+_WRAPPERS = exp.Paren | exp.Distinct | exp.Collate | exp.Alias
 _SUMS = exp.Sum | exp.Avg
-_COUNTS = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Neg
-_ORDERS = exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.Ordered | exp.Max | exp.Min | _COUNTS
-_SHAPING = exp.AggFunc | exp.Cast | exp.Abs | exp.Round | exp.Length | exp.Trim | exp.Substring
+_MATH = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod | exp.Neg
+_ORDERS = exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.Ordered | exp.Max | exp.Min | _MATH
+_FUNCTIONS = exp.AggFunc | exp.Cast | exp.Abs | exp.Round | exp.Length | exp.Trim | exp.Substring
 
 
 def query_tree(sql: str) -> exp.Expr | None:
@@ -44,41 +44,41 @@ def fault_of(
     if (tree := query_tree(sql)) is None:
         return ""  # SQLite reports the error
     names = {name.lower(): name for name in columns}
-    made = {each.alias.lower() for each in tree.walk() if each.alias}
-    made |= {each.name.lower() for alias in tree.find_all(exp.TableAlias) for each in alias.columns}
-    given = {*tables, "rowid", "_rowid_", "oid"} | made
+    aliases = {each.alias.lower() for each in tree.walk() if each.alias}
+    aliases |= {each.name.lower() for alias in tree.find_all(exp.TableAlias) for each in alias.columns}
+    symbols = {*tables, "rowid", "_rowid_", "oid"} | aliases
 
     def is_text(node: exp.Expr | None) -> bool:
         """Return whether a node is a text, or a double-quoted name that SQLite reads as one."""
         if not isinstance(node, exp.Column):
             return isinstance(node, exp.Literal) and node.is_string
-        return node.this.args.get("quoted") and not node.table and node.name.lower() not in {*names, *given}
+        return node.this.args.get("quoted") and not node.table and node.name.lower() not in {*names, *symbols}
 
     for column in tree.find_all(exp.Column):
-        around = column.parent
-        while isinstance(around, _BETWEEN):
-            around = around.parent
-        is_summed = isinstance(around, _SUMS) or (
-            isinstance(around, exp.Anonymous) and around.name.upper() == "TOTAL"
+        parent = column.parent
+        while isinstance(parent, _WRAPPERS):
+            parent = parent.parent
+        is_summed = isinstance(parent, _SUMS) or (
+            isinstance(parent, exp.Anonymous) and parent.name.upper() == "TOTAL"
         )
-        other = around.args.get("expression") if isinstance(around, exp.Predicate) else None
-        is_value = isinstance(other, exp.Column) and other.name.lower() in names
-        if is_text(column) and not is_value and (is_summed or _is_named_by(around, column)):
+        operand = parent.args.get("expression") if isinstance(parent, exp.Predicate) else None
+        is_value = isinstance(operand, exp.Column) and operand.name.lower() in names
+        if is_text(column) and not is_value and (is_summed or _is_named_by(parent, column)):
             return f'no such column: "{column.name}". {nearest(column.name, columns)}'
         name = names.get(column.name.lower())
-        if name is None or column.name.lower() in given:
+        if name is None or column.name.lower() in symbols:
             continue
-        why = texts.get(name)
-        is_cast = isinstance(around, exp.Cast) and around.to.is_type(*exp.DataType.NUMERIC_TYPES)
-        if why is not None and (is_summed or (why and (is_cast or isinstance(around, _ORDERS)))):
-            return f'the column "{name}" has no numbers' + (f": {why}" if why else "")
-        if columns[name] == "BOOLEAN" and is_text(other):
+        reason = texts.get(name)
+        is_cast = isinstance(parent, exp.Cast) and parent.to.is_type(*exp.DataType.NUMERIC_TYPES)
+        if reason is not None and (is_summed or (reason and (is_cast or isinstance(parent, _ORDERS)))):
+            return f'the column "{name}" has no numbers' + (f": {reason}" if reason else "")
+        if columns[name] == "BOOLEAN" and is_text(operand):
             return f'the column "{name}" holds 1 for true and 0 for false'
     return ""
 
 
-def _is_named_by(around: exp.Expr | None, column: exp.Column) -> bool:
+def _is_named_by(parent: exp.Expr | None, column: exp.Column) -> bool:
     """Return whether a text makes no sense in its context, so that it must mean a column."""
-    if isinstance(around, _SHAPING | exp.Lower | exp.Upper | exp.Case | exp.Predicate):
-        return isinstance(around.this, exp.Expr) and any(each is column for each in around.this.walk())
-    return isinstance(around, _COUNTS | exp.Select | exp.Ordered | exp.Group)
+    if isinstance(parent, _FUNCTIONS | exp.Lower | exp.Upper | exp.Case | exp.Predicate):
+        return isinstance(parent.this, exp.Expr) and any(each is column for each in parent.this.walk())
+    return isinstance(parent, _MATH | exp.Select | exp.Ordered | exp.Group)

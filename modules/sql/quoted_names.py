@@ -37,10 +37,10 @@ def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
         return sql
     quoted = {" ".join(re.split(r"\s+|_", each.lower())): each for each in longest}
     words = "|".join(r"(?:\s+|_)".join(map(re.escape, each.split())) for each in longest)
-    named = re.compile(rf"{_APART}|(?<!\w)(?P<name>{words})(?!\w)", re.DOTALL | re.IGNORECASE)
+    pattern = re.compile(rf"{_APART}|(?<!\w)(?P<name>{words})(?!\w)", re.DOTALL | re.IGNORECASE)
 
-    def in_quotes(found: re.Match[str]) -> str:
-        words = re.split(r"\s+|_", (found["name"] or "").lower())
-        return f'"{quoted[" ".join(words)]}"' if found["name"] else found[0]
+    def in_quotes(match: re.Match[str]) -> str:
+        words = re.split(r"\s+|_", (match["name"] or "").lower())
+        return f'"{quoted[" ".join(words)]}"' if match["name"] else match[0]
 
-    return named.sub(in_quotes, sql)
+    return pattern.sub(in_quotes, sql)

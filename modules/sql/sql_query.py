@@ -50,17 +50,17 @@ class SqlQuery(Module):
             raise StepRejected("the query reads no table", hint="Write one SELECT … FROM …")
         tables = SqlDatabase.of(state.input["table"], state.input.get("tables") or ())
         result = run_sql(tables, query, timeout=self.timeout)
-        other, named = _NO_TABLE.search(result.message), ", ".join(tables.names)
-        if other and named == "w" and not re.search(r"\bw\b", query, re.IGNORECASE):  # it means the only one
-            result = run_sql(tables, _calling(other[1], query), timeout=self.timeout)
+        match, names = _NO_TABLE.search(result.message), ", ".join(tables.names)
+        if match and names == "w" and not re.search(r"\bw\b", query, re.IGNORECASE):  # it means the only one
+            result = run_sql(tables, _with_alias(match[1], query), timeout=self.timeout)
         if not result.ok:
-            hint = f"Write one SELECT over {named}; put names of several words in double quotes."
+            hint = f"Write one SELECT over {names}; put names of several words in double quotes."
             raise StepRejected(result.failure, hint=hint)
         rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
         return Table(list(result.columns), rows)
 
 
-def _calling(name: str, query: str) -> str:
+def _with_alias(name: str, query: str) -> str:
     """Return the query with another name for the table w, even if that is also a column or cell."""
-    named, begin = f'"{name}" AS (SELECT * FROM w)', _WITH.match(query)  # noqa: S608 - sealed
-    return f"{begin[0]}{named}, {query[begin.end() :]}" if begin else f"WITH {named} {query}"
+    clause, begin = f'"{name}" AS (SELECT * FROM w)', _WITH.match(query)  # noqa: S608 - sealed
+    return f"{begin[0]}{clause}, {query[begin.end() :]}" if begin else f"WITH {clause} {query}"

@@ -16,17 +16,17 @@ from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 from chameleon.table.grounding import of_another_kind
 
-_MOST_ENDS = 50  # semicolons, including those in texts
+_MAX_SEMICOLONS = 50  # semicolons, including those in texts
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
 _START = re.compile(
     r"^[^\S\n]*(?:(?-i:SELECT|select)\b|select\b(?=[^\n]{0,500}?\bfrom\b)|values\s*\("
     r"|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\b)",
     re.MULTILINE | re.IGNORECASE,
 )
-_WORDS = (
+_KEYWORDS = (
     "SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT|JOIN|LEFT|INNER|CROSS|ON|AND|OR"
 )
-_GOES_ON = re.compile(rf"\s*(?:(?:{_WORDS}|{_WORDS.lower()})\b|[),]|--|/\*)")
+_CONTINUATION = re.compile(rf"\s*(?:(?:{_KEYWORDS}|{_KEYWORDS.lower()})\b|[),]|--|/\*)")
 
 
 class SqlGenerator(LLMModule):
@@ -45,8 +45,8 @@ class SqlGenerator(LLMModule):
         """Add `database`: the columns with their types and the first rows."""
         table = state.input["table"]
         database = SqlDatabase.of(table, state.input.get("tables") or ())
-        shown = database.described(table.caption, self.shown_rows)
-        return super().slots(state) | {"database": shown}
+        text = database.described(table.caption, self.shown_rows)
+        return super().slots(state) | {"database": text}
 
     def parse(self, text: str) -> str:
         """Return the query in a reply: from its last code block with one, or from its first SELECT or WITH.
@@ -59,13 +59,13 @@ class SqlGenerator(LLMModule):
         if start is None:
             raise StepRejected("the reply has no SQL query")
         code = code[start.start() :].strip()
-        for end in islice(re.finditer(";", code), _MOST_ENDS):
+        for end in islice(re.finditer(";", code), _MAX_SEMICOLONS):
             if complete_statement(code[: end.end()]):
                 return code[: end.start()].rstrip()
         if blocks_in(text):
             return code
-        query, *others = re.split(r"\n\s*\n", code)
-        return "\n".join([query, *takewhile(_GOES_ON.match, others)]).rstrip()
+        query, *rest = re.split(r"\n\s*\n", code)
+        return "\n".join([query, *takewhile(_CONTINUATION.match, rest)]).rstrip()
 
 
 class SqlExecutor(Module):
@@ -89,34 +89,34 @@ class SqlExecutor(Module):
 
     def run(self, state: State) -> Answer:
         tables: list[Table] = [state.input["table"], *(state.input.get("tables") or ())]
-        typed = SqlDatabase.of(tables[0], tables[1:])
+        database = SqlDatabase.of(tables[0], tables[1:])
         if len(tables) > 1 and not re.search(r"\bfrom\b", state.cache["sql"], re.IGNORECASE):
             raise StepRejected("the query reads no table", hint="Write one SELECT … FROM …")
-        result = run_sql(typed, state.cache["sql"], timeout=self.timeout)
+        result = run_sql(database, state.cache["sql"], timeout=self.timeout)
         if not result.ok:
             raise StepRejected(result.failure)
-        cells = _as_written(result, tables, typed)
-        if self.checked and (why := of_another_kind(state.input["question"], cells, tables)):
-            raise StepRejected(why)
+        cells = _as_written(result, tables, database)
+        if self.checked and (fault := of_another_kind(state.input["question"], cells, tables)):
+            raise StepRejected(fault)
         return as_answer(cells, self.form)
 
 
-def _as_written(result: SqlResult, tables: Sequence[Table], typed: SqlDatabase) -> list[Cell]:
+def _as_written(result: SqlResult, tables: Sequence[Table], database: SqlDatabase) -> list[Cell]:
     """Return a result's cells, row by row, as the tables write them: 12467 becomes "12,467" again.
 
     A cell comes from a column if the result's column has the same name and the cell is one of its values.
     """
-    written: dict[str, dict[Cell, str]] = {}
-    for table, each in reversed(list(zip(tables, typed.tables, strict=True))):
+    texts: dict[str, dict[Cell, str]] = {}
+    for table, each in reversed(list(zip(tables, database.tables, strict=True))):
         columns = zip(each.header, zip(*each.rows, strict=True), table.columns, strict=False)
         for name, values, column in columns:
             # The first row with a value decides how it is written.
             cells = dict(zip(values[::-1], column.cells[::-1], strict=True))
-            known = written.setdefault(name.lower(), {})
-            unclear = {value for value, cell in cells.items() if known.get(value, cell) != cell}
-            known |= cells
+            column_texts = texts.setdefault(name.lower(), {})
+            unclear = {value for value, cell in cells.items() if column_texts.get(value, cell) != cell}
+            column_texts |= cells
             for value in unclear:  # tables write it differently
-                del known[value]
+                del column_texts[value]
     names = [name.lower() for name in result.columns]
-    named = (pair for row in result.rows for pair in zip(names, row, strict=True))
-    return [None if cell is None else written.get(name, {}).get(cell, cell) for name, cell in named]
+    pairs = (pair for row in result.rows for pair in zip(names, row, strict=True))
+    return [None if cell is None else texts.get(name, {}).get(cell, cell) for name, cell in pairs]

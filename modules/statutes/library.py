@@ -15,11 +15,11 @@ from chameleon.modules.statutes.parser import parse
 from chameleon.modules.statutes.tree import Node, Statute
 from chameleon.text import harmless
 
-_LARGEST = 20_000_000  # bytes of a file
-_LONGEST = 250  # characters of a path with blanks
-_ENDINGS = ("", ".txt", ".md", ".text")
+_MAX_FILE_BYTES = 20_000_000  # bytes of a file
+_MAX_LEN = 250  # characters of a path with blanks
+_SUFFIXES = ("", ".txt", ".md", ".text")
 _NUMBERED = re.compile(r"(?:section|sec|s|§)?[ _.-]*([0-9]+[A-Za-z]{0,3}(?:[.-][0-9]+)*)", re.IGNORECASE)
-_TOLD = 3
+_MAX_TROUBLES = 3
 _LAYOUT = (
     'Sections begin with lines such as "§12. Fees" or "Section 12. Fees", and their parts with '
     'labels such as (a), (1), (A): "Article 1" with "1." and "2." is not understood.'
@@ -52,7 +52,7 @@ class Statutes:
         if isinstance(given, PurePath):
             return cls(list(cls._read(Path(given).expanduser())))
         if isinstance(given, str) and (text := given.strip()):
-            is_path = "\n" not in text and (" " not in text or (len(text) < _LONGEST and Path(text).exists()))
+            is_path = "\n" not in text and (" " not in text or (len(text) < _MAX_LEN and Path(text).exists()))
             return cls(list(cls._read(Path(text).expanduser())) if is_path else [_parsed(given)])
         hint = "Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`."
         raise InputError("no statutes are given", hint=hint)
@@ -84,11 +84,11 @@ class Statutes:
         files = [path]
         if path.is_dir():
             files = [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
-            files = [file for file in files if file.is_file() and file.suffix.lower() in _ENDINGS]
+            files = [file for file in files if file.is_file() and file.suffix.lower() in _SUFFIXES]
         for file in files:
             try:
-                if file.stat().st_size > _LARGEST:
-                    raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
+                if file.stat().st_size > _MAX_FILE_BYTES:
+                    raise InputError(f"the file has more than {_MAX_FILE_BYTES:,} bytes", where=str(file))
                 text = file.read_text("utf-8-sig")
             except (OSError, ValueError) as problem:
                 what = f"the file cannot be read as UTF-8 text: {problem}"
@@ -118,8 +118,8 @@ def _parsed(text: str, name: str = "", source: str = "") -> Statute:
     """Return the tree of a text; log the lines that may have been misread, once while the tree is cached."""
     statute = parse(text.removeprefix("\ufeff"), name, source)
     if count := len(statute.troubles):
-        told = "; ".join(statute.troubles[:_TOLD])
-        more = f"; and {count - _TOLD:,} more" if count > _TOLD else ""
+        sample = "; ".join(statute.troubles[:_MAX_TROUBLES])
+        more = f"; and {count - _MAX_TROUBLES:,} more" if count > _MAX_TROUBLES else ""
         where = harmless(statute.name)
-        _log.warning("%s: lines that may be read wrongly (%s): %s%s", where, count, told, more)
+        _log.warning("%s: lines that may be read wrongly (%s): %s%s", where, count, sample, more)
     return statute

@@ -20,7 +20,7 @@ from chameleon.modules.statutes.tree import (
     readings,
 )
 
-_DEEPEST = 32
+_MAX_DEPTH = 32
 _LABELS = re.compile(rf"((?:{LABEL}\s*){{1,8}})(?:$|(?<=\s)|(?=[\[—–]))")
 _SECTION = re.compile(
     r"(?:(?P<sign>§+)\s*|(?i:sec(?:tion|\.))\s+)(?P<label>[0-9]+[A-Za-z]{0,3}(?:[.–-][0-9]+[A-Za-z]{0,2})*)"
@@ -30,7 +30,7 @@ _SECTION = re.compile(
 _ELISION = re.compile(r"(?:\.\s?){3,5}|…|(?:\*\s*){3,7}")
 _LIKE_A_LABEL = re.compile(r"\W{0,12}(?:[0-9]{1,3}[A-Za-z]?|[A-Za-z]|[ivxIVX]{2,5})[^\w\s,'’-]{1,6}(?:\s|$)")
 _ENDS = re.compile(r"[.;:!?—–-]$|[,;]\s+(?:and|or)$")
-_SENDS_ON = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?:and|or|through|to))?$")
+_REFERENCE_END = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?:and|or|through|to))?$")
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class _Parser:
         self.margin = 0
         self.sections = set[str]()
         self.troubles: list[str] = []
-        self.labels = {line.number: found for line in self.lines if (found := _labels_of(line.content))}
+        self.labels = {line.number: labels for line in self.lines if (labels := _labels_of(line.content))}
         indents = {line.indent for line in self.lines if line.number in self.labels}
         self.is_flat = len(indents) == 1
         self.later = self._next_alike()
@@ -130,12 +130,12 @@ class _Parser:
         self.margin = margin
 
     def _place_label(self, line: StatuteLine, labels: tuple[str, ...], before: str) -> None:
-        depths = range(1, min(len(self.stack), _DEEPEST))
+        depths = range(1, min(len(self.stack), _MAX_DEPTH))
         fits = [self._fit(depth, reading, line) for depth in depths for reading in readings(labels[0])]
         best = max(fits, key=lambda fit: fit[:2])
         opening = line.content[_LABELS.match(line.content).end() :]  # type: ignore[union-attr]
         goes_on = before and not _ENDS.search(before) and not opening[:1].isupper()
-        sends_on = goes_on and _SENDS_ON.search(before)
+        sends_on = goes_on and _REFERENCE_END.search(before)
         if goes_on and (not best.fits or (sends_on and best.reading.value > 1)):
             self._trouble(line, "it begins like a label, and is taken for the rest of the line before")
             self.stack[-1].node.parts.append(line)
@@ -179,13 +179,13 @@ class _Parser:
 
     def _next_alike(self) -> dict[int, str]:
         """Map the number of each labelled line to the next label with the same indentation."""
-        found, after = dict[int, str](), dict[int, str]()
+        labels, after = dict[int, str](), dict[int, str]()
         for line in reversed(self.lines):
             if line.number in self.labels:
-                found[line.number] = after.get(line.indent, "")
+                labels[line.number] = after.get(line.indent, "")
                 after = {indent: label for indent, label in after.items() if indent < line.indent}
                 after[line.indent] = self.labels[line.number][0]
-        return found
+        return labels
 
     def _trouble(self, line: StatuteLine, why: str) -> None:
         self.troubles.append(f"line {line.number} ({line.content[:60]!r}): {why}")
@@ -193,6 +193,6 @@ class _Parser:
 
 def _labels_of(content: str) -> tuple[str, ...]:
     """Return the labels at the start of a line; none if one of them is not a label, such as "(and)"."""
-    found = _LABELS.match(content)
-    labels = tuple(label[1:-1] for label in re.findall(LABEL, found[1])) if found else ()
+    match = _LABELS.match(content)
+    labels = tuple(label[1:-1] for label in re.findall(LABEL, match[1])) if match else ()
     return labels if all(map(readings, labels)) else ()

@@ -19,8 +19,8 @@ from typing import Literal
 
 from chameleon.modules.statutes.tree import LABEL, SECTION, Node, path_name, readings
 
-_DEEPEST = 8  # of "clause (i) of paragraph (1) of …"
-_BACK = 100  # characters before a reference where the name of its law may begin
+_MAX_DEPTH = 8  # of "clause (i) of paragraph (1) of …"
+_LAW_CHARS = 100  # characters before a reference where the name of its law may begin
 _WORD = r"(?:sub)?(?:section|paragraph|clause|item)s?\b|secs?\.|§{1,2}"
 _LEAD = re.compile(
     r"(?<!\w)(?:(?P<relation>this|such)\s{1,9})?"
@@ -51,7 +51,7 @@ _NAMED_LAW = re.compile(rf"{_LAW}|[A-Z]{{3,6}}\b|(?:lease|contract|agreement|con
 _LAW_BEFORE = re.compile(rf"(?<![\w$.])({_LAW})(?:['’]s)?,?\s{{0,9}}$")
 Lack = Literal["", "missing", "elsewhere"]
 
-_NEAR = 50  # referents that "such paragraph" may mean
+_MAX_RECENT = 50  # referents that "such paragraph" may mean
 _ANY_LAW = re.compile(r"act|code|law|statutes?|ordinance|rules|charter|regulations?")
 _TAX_LAW = re.compile(
     r"(?:(?:us|federal) )?(?:internal revenue code|code|irc)(?: of 19[0-9]{2})?|title 26|26 usca?|futa"
@@ -86,16 +86,16 @@ def citations_in(text: str) -> list[Citation]:
     63(c)(2)(B), "section 151(c) or (d)(1)" names 151(c) and 151(d)(1). Units above the section, such as "this
     title", are ignored.
     """
-    found, at = list[Citation](), 0
+    citations, at = list[Citation](), 0
     reader = _PhraseReader(text)
     while (start := _LEAD.search(text, at)) is not None:
         phrase, end = reader.phrase(start)
         if phrase and phrase[0].section and not phrase[0].act:
-            law = _LAW_BEFORE.search(text[max(start.start() - _BACK, 0) : start.start()])
+            law = _LAW_BEFORE.search(text[max(start.start() - _LAW_CHARS, 0) : start.start()])
             phrase = [replace(each, act=law[1]) for each in phrase] if law else phrase
-        found += phrase
+        citations += phrase
         at = max(end, start.start() + 1)
-    return found
+    return citations
 
 
 class _PhraseReader:
@@ -127,16 +127,16 @@ class _PhraseReader:
     def labels(self, at: int) -> tuple[tuple[str, ...], int]:
         """Return the labels at this position, such as "(d)(2)" or "(d) (2)", and where they end."""
         labels = list[str]()
-        while (found := _LABEL.match(self.text, at)) is not None and readings(found[1]):
-            labels.append(found[1][1:-1])
-            at = found.end()
+        while (match := _LABEL.match(self.text, at)) is not None and readings(match[1]):
+            labels.append(match[1][1:-1])
+            at = match.end()
         return tuple(labels), at
 
     def listed(self, first: Citation) -> list[Citation]:
         """Return the citation and the ones that a list or a range adds to it."""
-        found, text = [first], self.text
-        while (step := _NEXT.match(text, found[-1].end)) is not None:
-            last, start = found[-1], step.end()
+        citations, text = [first], self.text
+        while (step := _NEXT.match(text, citations[-1].end)) is not None:
+            last, start = citations[-1], step.end()
             labels, end = self.labels(start)
             if labels and (last.labels or not last.section):
                 # The first label replaces the last one of its kind.
@@ -153,31 +153,31 @@ class _PhraseReader:
                 break
             if step["through"]:
                 through = citation.labels[-1] if citation.labels else citation.section
-                found[-1] = replace(last, through=through, end=end, text=text[last.start : end])
+                citations[-1] = replace(last, through=through, end=end, text=text[last.start : end])
             else:
-                found.append(replace(citation, text=text[start:end], start=start, end=end))
-        return found
+                citations.append(replace(citation, text=text[start:end], start=start, end=end))
+        return citations
 
-    def within(self, found: list[Citation], depth: int) -> tuple[list[Citation], int]:
+    def within(self, items: list[Citation], depth: int) -> tuple[list[Citation], int]:
         """Return the citations, qualified by a phrase such as "of paragraph (2)" or "of the Trade Act"."""
-        end = found[-1].end
+        end = items[-1].end
         step = _OF.match(self.text, end)
-        if step is None or depth == _DEEPEST:
-            return found, end
+        if step is None or depth == _MAX_DEPTH:
+            return items, end
         lead = _LEAD.match(self.text, step.end())
         outer, after = self.phrase(lead, depth + 1) if lead else ([], end)
-        if outer and found[0].section:
-            return found, end
-        if outer and found[0].relation:
-            return found + outer[1:], after
+        if outer and items[0].section:
+            return items, end
+        if outer and items[0].relation:
+            return items + outer[1:], after
         if outer:
             base = outer[0]
-            inner = [replace(each, section=base.section, level=base.level, act=base.act) for each in found]
+            inner = [replace(each, section=base.section, level=base.level, act=base.act) for each in items]
             labels = base.labels
             inner = [replace(each, labels=labels + each.labels, relation=base.relation) for each in inner]
             return inner + outer[1:], after
         law = _NAMED_LAW.match(self.text, step.end())
-        return ([replace(each, act=law[0]) for each in found], law.end()) if law else (found, end)
+        return ([replace(each, act=law[0]) for each in items], law.end()) if law else (items, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +206,14 @@ def references_in(text: str, sections: Mapping[str, Node], home: Node | None = N
     In a question, "paragraph (2)" is looked up in the section, if the statutes have only one, else in the
     last provision named before it.
     """
-    found = list[Referent]()
+    results = list[Referent]()
     for citation in citations_in(text):
-        last = found[-1].node if found and not found[-1].lack else None
+        last = results[-1].node if results and not results[-1].lack else None
         here = home or (next(iter(sections.values())) if len(sections) == 1 else last)
         is_own = home is None and citation.act and _is_at_hand(citation.act, sections)
-        referents = resolve(replace(citation, act="") if is_own else citation, sections, here, found)
-        found += [each for each in referents if citation.relation != "such" or not each.lack]
-    return found
+        referents = resolve(replace(citation, act="") if is_own else citation, sections, here, results)
+        results += [each for each in referents if citation.relation != "such" or not each.lack]
+    return results
 
 
 def references_of(node: Node, sections: Mapping[str, Node]) -> list[Referent]:
@@ -239,8 +239,8 @@ def resolve(
         return _descended(section, citation) if section else [Referent(path, None, citation, "missing")]
     if not citation.relation:
         return _from_within(citation, home)
-    near = [each.node for each in reversed(said[-_NEAR:]) if not each.lack]
-    places = [*near, home] if citation.relation == "such" else [home]
+    nodes = [each.node for each in reversed(said[-_MAX_RECENT:]) if not each.lack]
+    places = [*nodes, home] if citation.relation == "such" else [home]
     around = (node for place in places if place for node in place.outwards)
     here = next((node for node in around if node.is_of(citation.level)), None)
     if here is None:
@@ -280,18 +280,18 @@ def _range(
     """Return the provisions of a level from one label to another; a nonexistent end is "missing"."""
     alike = [node for node in siblings if node.level == level]
     labels = [node.label for node in alike]
-    lacking = [end for end in (first, citation.through) if end not in labels]
-    low = 0 if first in lacking else labels.index(first)
-    high = len(labels) if citation.through in lacking else labels.index(citation.through) + 1
+    unknown = [end for end in (first, citation.through) if end not in labels]
+    low = 0 if first in unknown else labels.index(first)
+    high = len(labels) if citation.through in unknown else labels.index(citation.through) + 1
     above = parent.path if parent else ()
-    missing = [Referent((*above, end), parent, citation, "missing") for end in lacking]
+    missing = [Referent((*above, end), parent, citation, "missing") for end in unknown]
     return [Referent(node.path, node, citation) for node in alike[low:high]] + missing
 
 
 def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
     """Return a provision named only by level and label: the nearest one around `home`."""
     outwards = list(home.outwards) if home else []
-    for place in (*outwards, *(named for around in outwards for named in _named_in(around))):
+    for place in (*outwards, *(node for around in outwards for node in _named_in(around))):
         if place.child(citation.labels[0], citation.level) is not None:
             return _descended(place, citation)
     return [Referent((), home, citation, "missing")]
@@ -300,9 +300,9 @@ def _from_within(citation: Citation, home: Node | None) -> list[Referent]:
 @lru_cache(maxsize=1024)
 def _named_in(node: Node) -> tuple[Node, ...]:
     """Return the provisions that its own text names: "Paragraph (2) shall be applied by …"."""
-    found = dict[Node, None]()
+    nodes = dict[Node, None]()
     for citation in citations_in(node.wording):
         if citation.labels and not citation.section and not citation.relation:
             children = (around.child(citation.labels[0], citation.level) for around in node.outwards)
-            found |= dict.fromkeys([child for child in children if child is not None][:1])
-    return tuple(found)
+            nodes |= dict.fromkeys([child for child in children if child is not None][:1])
+    return tuple(nodes)

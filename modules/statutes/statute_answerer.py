@@ -43,7 +43,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
-_LONGEST = 2000  # characters of a line that is searched for a verdict
+_MAX_CHARS = 2000  # characters of a line that is searched for a verdict
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _CLAUSE_END = re.compile(
     r",?\s(?:(?:on|for|in|because|since|as|under|by|which)\b|\()|[.:,;]\s(?!or\b|and\b|plus\b|to\b)"
@@ -85,7 +85,7 @@ class StatuteAnswerer(LLMModule):
     def interpret(self, text: str, state: State) -> str:
         answer = answer_in(text, self._form(state))
         if answer.strip(" .\"'").casefold() == "unknown":
-            raise Declined("the statutes do not say", hint=one_line(text, _LONGEST))
+            raise Declined("the statutes do not say", hint=one_line(text, _MAX_CHARS))
         return answer
 
     def _form(self, state: State) -> Form:
@@ -106,20 +106,20 @@ def answer_in(text: str, form: Form) -> str:
 
 def verdict_in(text: str) -> str:
     """Return "Entailment" or "Contradiction". Raises `StepRejected` for neither, both, or a condition."""
-    said = _stated(text)
-    if said is None:
-        said = text.strip().partition("\n")[0] if _OPENING.match(text) else ""
-    found = set[str]()
-    for word in _WORD.finditer(said[:_LONGEST]):
-        is_asked = re.match(r"[^\w,.;:]*\?", said[word.end() :])
-        is_open = is_asked or _DOUBT.search(_CLAUSE.split(said[: word.start()])[-1])
+    answer = _stated_answer(text)
+    if answer is None:
+        answer = text.strip().partition("\n")[0] if _OPENING.match(text) else ""
+    verdicts = set[str]()
+    for word in _WORD.finditer(answer[:_MAX_CHARS]):
+        is_asked = re.match(r"[^\w,.;:]*\?", answer[word.end() :])
+        is_open = is_asked or _DOUBT.search(_CLAUSE.split(answer[: word.start()])[-1])
         is_no = bool(word["no"]) != bool(word["denied"])
-        found.add("" if is_open else CONTRADICTION if is_no else ENTAILMENT)
-    if short := _SHORT.match(said):
-        found.add(ENTAILMENT if short["yes"] else CONTRADICTION)
-    if len(found) != 1 or "" in found:
+        verdicts.add("" if is_open else CONTRADICTION if is_no else ENTAILMENT)
+    if short := _SHORT.match(answer):
+        verdicts.add(ENTAILMENT if short["yes"] else CONTRADICTION)
+    if len(verdicts) != 1 or "" in verdicts:
         raise StepRejected("the reply says neither Entailment nor Contradiction, or not clearly which")
-    return found.pop()
+    return verdicts.pop()
 
 
 def _amount_in(text: str) -> str:
@@ -129,36 +129,36 @@ def _amount_in(text: str) -> str:
     the only one outside brackets. A reply without "The answer is" or the like must be one line. Raises
     `StepRejected` for a reply with no amount or several.
     """
-    said = _stated(text)
-    if said is None:
-        said = text.strip()
-        if "\n" in said:
+    answer = _stated_answer(text)
+    if answer is None:
+        answer = text.strip()
+        if "\n" in answer:
             raise StepRejected("the reply states no amount")
-    for part in reversed(re.split("[=≈]", said)[-2:]):
+    for part in reversed(re.split("[=≈]", answer)[-2:]):
         begins = _NUMBER.match(bare := part.lstrip("~*_ \"'“"))
         first = _CLAUSE_END.split(bare)[0] if begins and begins["sign"] else ""
         for clause in (first, re.sub(r"\([^()]*\)", " ", part), part):
-            value = _single(clause)
+            value = _only_amount(clause)
             if value is not None and math.isfinite(value):
-                shown = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
-                return f"{'-' if value < 0 else ''}${shown}"
+                digits = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
+                return f"{'-' if value < 0 else ''}${digits}"
     raise StepRejected("the reply states no amount, or more than one")
 
 
-def _stated(text: str) -> str | None:
+def _stated_answer(text: str) -> str | None:
     """Return the line after the last "The answer is", "Final answer:" or the like, or None."""
     return first_line(next(iter(statements(text)), ""))
 
 
-def _single(said: str) -> float | None:
+def _only_amount(text: str) -> float | None:
     """Return the only amount in a text: money, else a number that is not a year, else a year."""
     kinds: tuple[set[float], ...] = (set(), set(), set())
-    for found in _NUMBER.finditer(said):
-        times = _TIMES.get((found["times"] or "")[:1].lower(), 1)
-        amount = read_amount(found["number"]) or read_amount(found["number"], ",")
+    for match in _NUMBER.finditer(text):
+        times = _TIMES.get((match["times"] or "")[:1].lower(), 1)
+        amount = read_amount(match["number"]) or read_amount(match["number"], ",")
         value = math.nan if amount is None else round(float(Fraction(amount.number) * times), 2)
-        is_year = _YEAR.fullmatch(found["number"]) and times == 1
-        kind = 0 if found["sign"] or found["unit"] else 2 if is_year else 1
-        kinds[kind].add(-value if found["minus"] or found["after"] else value)
+        is_year = _YEAR.fullmatch(match["number"]) and times == 1
+        kind = 0 if match["sign"] or match["unit"] else 2 if is_year else 1
+        kinds[kind].add(-value if match["minus"] or match["after"] else value)
     values = next(filter(None, kinds), set())
     return values.pop() if len(values) == 1 else None

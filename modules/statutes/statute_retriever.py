@@ -24,8 +24,8 @@ Ancestors = Literal["text", "headings", "none"]
 Why = Literal["mentioned", "referenced", "whole"]
 
 SKIPPED = "..."
-_LEADS_IN = ("-", "–", "—", ":")
-_LONGEST = 80
+_LEAD_IN_ENDS = ("-", "–", "—", ":")
+_MAX_CHARS = 80
 
 _log = logging.getLogger("chameleon")
 
@@ -66,22 +66,22 @@ class StatuteRetriever(Module):
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the `text` that was found, and the names of `provisions`, `left_out` and `unknown` ones."""
-        given, text = state.input.get("statutes") or self.statutes, str(state.input.get("text") or "")
-        law = Statutes.of(given or text)
+        statutes, text = state.input.get("statutes") or self.statutes, str(state.input.get("text") or "")
+        law = Statutes.of(statutes or text)
         law.check()
         question, sections = str(state.input["question"]), law.sections
         referents = references_in(question, sections)
         excerpt = StatuteExcerpt(self.max_tokens, self.ancestors)
-        found = self.provisions(referents, sections)
-        for node in found:
+        nodes = self.provisions(referents, sections)
+        for node in nodes:
             excerpt.add(node)
-        found = {node: why for node, why in found.items() if excerpt.has(node)}
+        nodes = {node: why for node, why in nodes.items() if excerpt.has(node)}
         unknown = list(dict.fromkeys(referent.name for referent in referents if referent.lack))
         if unknown:
             _log.warning(
                 "not in the statutes: %s; the answer rests on %s",
-                harmless(one_line(", ".join(unknown), _LONGEST)),
-                harmless(one_line(", ".join(node.name for node in found), _LONGEST)) or "nothing",
+                harmless(one_line(", ".join(unknown), _MAX_CHARS)),
+                harmless(one_line(", ".join(node.name for node in nodes), _MAX_CHARS)) or "nothing",
             )
         notes = [
             f"[{what}: {', '.join(names)}.]"
@@ -93,13 +93,13 @@ class StatuteRetriever(Module):
             "provisions": [
                 {"id": node.name, "name": node.heading or node.name, "why": why}
                 | {"score": float(why == "mentioned"), "source": law.place(node)}
-                for node, why in found.items()
+                for node, why in nodes.items()
             ],
             "left_out": excerpt.left_out,
             "unknown": unknown,
             "tokens": excerpt.tokens,
             "troubles": law.troubles[:20],
-            "is_text": not given,
+            "is_text": not statutes,
         }
 
     def provisions(self, referents: Sequence[Referent], sections: Mapping[str, Node]) -> dict[Node, Why]:
@@ -109,31 +109,31 @@ class StatuteRetriever(Module):
         missing, every section is returned. A reference to an enclosing provision, such as "this section",
         adds nothing.
         """
-        mentioned = _once(referent.node for referent in referents if referent.node is not None)
+        mentioned = _distinct(referent.node for referent in referents if referent.node is not None)
         if not mentioned:
             return dict.fromkeys(sections.values(), "whole")
         if self.strategy == "entire_section":
             return dict.fromkeys((node.section for node in mentioned), "whole")
-        found: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
+        reasons: dict[Node, Why] = dict.fromkeys(mentioned, "mentioned")
         if self.strategy == "references":
-            named = _once(
+            targets = _distinct(
                 referent.node
                 for node in mentioned
                 for referent in references_of(node, sections)
                 if referent.node is not None and not referent.lack and referent.node not in node.outwards
             )
-            found |= {node: "referenced" for node in named if found.keys().isdisjoint(node.outwards)}
-        return found
+            reasons |= {node: "referenced" for node in targets if reasons.keys().isdisjoint(node.outwards)}
+        return reasons
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         """Return an empty text if the text was the statute, so that prompts show it only once."""
         return {"text": ""} if output["is_text"] else {}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        kept = ("id", "name", "score", "source")
+        keys = ("id", "name", "score", "source")
         return {
             "statute": output["text"],
-            "retrieved": [{key: each[key] for key in kept} for each in output["provisions"]],
+            "retrieved": [{key: each[key] for key in keys} for each in output["provisions"]],
             "sources": [
                 {"table": "the statutes", "heading": f"§{each['id']}"} | each["source"]
                 for each in output["provisions"]
@@ -173,25 +173,25 @@ class StatuteExcerpt:
     def text(self) -> str:
         """Return the lines by section, with `...` in place of omitted lines."""
         texts = []
-        for section, shown in self.numbers.items():
+        for section, numbers in self.numbers.items():
             lines = [line for line in section.lines if line.content]
             begins = section.own_lines[0].content if section.own_lines else ""
-            told = [] if section.label in begins else [f"§{section.label}"]
-            for is_shown, group in groupby(lines, key=lambda line: line.number in shown):
-                told += [line.text.rstrip().expandtabs(4) for line in group] if is_shown else [SKIPPED]
-            texts += ["\n".join(told)] if shown else []
+            parts = [] if section.label in begins else [f"§{section.label}"]
+            for is_shown, group in groupby(lines, key=lambda line: line.number in numbers):
+                parts += [line.text.rstrip().expandtabs(4) for line in group] if is_shown else [SKIPPED]
+            texts += ["\n".join(parts)] if numbers else []
         return "\n\n".join(texts)
 
     def _around(self, node: Node) -> Iterator[StatuteLine]:
         """Yield the lines of enclosing provisions to include with a provision."""
         path = [*node.ancestors, node] if self.ancestors != "none" else []
         for outer, inner in pairwise(path):
-            own = [line for line in outer.own_lines if line.content]
+            lines = [line for line in outer.own_lines if line.content]
             if self.ancestors == "text":
-                yield from own
+                yield from lines
                 yield from self._lead_in(outer, inner)
-            elif own and (outer.heading or outer is path[0]):
-                yield own[0]
+            elif lines and (outer.heading or outer is path[0]):
+                yield lines[0]
 
     def _take(self, node: Node, lines: Iterable[StatuteLine]) -> bool:
         here = self.numbers.get(node.section, set())
@@ -211,15 +211,15 @@ class StatuteExcerpt:
         for nodes in reversed(series):
             last = nodes[-1]
             end = next((line.content for line in reversed([*last.lines]) if line.content), "")
-            if last.level != inner.level and not last.children and end.endswith(_LEADS_IN):
+            if last.level != inner.level and not last.children and end.endswith(_LEAD_IN_ENDS):
                 return [line for node in nodes for line in node.lines]
         return []
 
 
-def _once(nodes: Iterable[Node]) -> list[Node]:
+def _distinct(nodes: Iterable[Node]) -> list[Node]:
     """Return each node once; leave out nodes that are inside an earlier one."""
-    found = dict[Node, None]()
+    unique = dict[Node, None]()
     for node in nodes:
-        if found.keys().isdisjoint(node.outwards):
-            found[node] = None
-    return list(found)
+        if unique.keys().isdisjoint(node.outwards):
+            unique[node] = None
+    return list(unique)

@@ -49,16 +49,16 @@ def readings(label: str) -> tuple[LabelReading, ...]:
 
     "(i)" may be the ninth subsection or the first clause, "(aa)" the first item or the subsection after (z).
     """
-    found = _PARTS.fullmatch(label)
-    if found is None:
+    match = _PARTS.fullmatch(label)
+    if match is None:
         return ()
-    after = int(found["after"] or 0)
-    if found["number"]:
-        letters = (found["added"] or "").lower()
+    after = int(match["after"] or 0)
+    if match["number"]:
+        letters = (match["added"] or "").lower()
         added = 26 * (len(letters) - 1) + _LETTERS[letters[-1]] if letters else after
-        return (LabelReading("paragraph", int(found["number"]), added),)
-    text = found["letters"].lower()
-    is_lower = text == found["letters"]
+        return (LabelReading("paragraph", int(match["number"]), added),)
+    text = match["letters"].lower()
+    is_lower = text == match["letters"]
     return tuple(
         LabelReading(lower if is_lower else upper, values[text], after)
         for lower, upper, values in _KINDS
@@ -161,8 +161,8 @@ class Node:
 
     def child(self, label: str, level: str = "") -> Node | None:
         """Return the first child with this label, if it is of this level."""
-        found = self._first_of_label.get(label)
-        return found if found and (not level or found.is_of(level)) else None
+        node = self._first_of_label.get(label)
+        return node if node and (not level or node.is_of(level)) else None
 
     @cached_property
     def _first_of_label(self) -> dict[str, Node]:
@@ -187,8 +187,8 @@ class Node:
     @cached_property
     def wording(self) -> str:
         """Return its own text without the label, on one line."""
-        rest = self.own_lines[self.opening is not None :]
-        return " ".join(filter(None, [(self.opening or "").strip(), *(line.content for line in rest)]))
+        lines = self.own_lines[self.opening is not None :]
+        return " ".join(filter(None, [(self.opening or "").strip(), *(line.content for line in lines)]))
 
 
 @dataclass(frozen=True)

@@ -85,10 +85,10 @@ class AddColumn(TableOperation):
         _check_name(table, name)
         before, _, values = explained[0].rpartition(_VALUE)
         first = _values_in(values)
-        shown = len(self._first(table).rows)
-        if not before or len(first) < shown:
-            raise StepRejected(f"it gives {len(first)} values for {shown} rows")
-        return {"column": name, "values": first[:shown], "explained": before + _VALUE}
+        count = len(self._first(table).rows)
+        if not before or len(first) < count:
+            raise StepRejected(f"it gives {len(first)} values for {count} rows")
+        return {"column": name, "values": first[:count], "explained": before + _VALUE}
 
     def choose_args(self, state: State) -> Args:
         table: Table = state.input["table"]
@@ -96,20 +96,20 @@ class AddColumn(TableOperation):
             raise StepRejected(f"the table has more than {self.max_table_rows} rows")
         further = math.ceil((self.max_table_rows - self.rows_shown) / self.rows_per_call)
         blocks = self.blocks(table, [self.rows_shown, *repeat(self.rows_per_call, further)])
-        if (shown := sum(map(len, blocks))) < len(table.rows):
-            raise StepRejected(f"only {shown:,} of {len(table.rows):,} rows could be shown")
-        begun = super().choose_args(state)
+        if (count := sum(map(len, blocks))) < len(table.rows):
+            raise StepRejected(f"only {count:,} of {len(table.rows):,} rows could be shown")
+        args = super().choose_args(state)
         parts = [table.take_rows(block) for block in blocks[1:]]
         texts = [table_text(part, style=self.table_view.style, **self.table_view.limits) for part in parts]
-        others = {"title": table.caption, "explained": begun["explained"], "question": "", "columns": ""}
-        prompts = [self._template.render(others | {"table": text}) for text in texts]
-        values = [*begun["values"]]
+        slots = {"title": table.caption, "explained": args["explained"], "question": "", "columns": ""}
+        prompts = [self._template.render(slots | {"table": text}) for text in texts]
+        values = [*args["values"]]
         for part, reply in zip(parts, self.model.ask_each(prompts, **self._stop_params), strict=True):
-            given = _values_in(reply.text.rpartition(_VALUE)[2])
-            if reply.truncated or len(given) < len(part.rows):
-                raise StepRejected(f"it gives {len(given)} values for {len(part.rows)} rows")
-            values += given[: len(part.rows)]
-        return {"column": begun["column"], "values": values}
+            batch = _values_in(reply.text.rpartition(_VALUE)[2])
+            if reply.truncated or len(batch) < len(part.rows):
+                raise StepRejected(f"it gives {len(batch)} values for {len(part.rows)} rows")
+            values += batch[: len(part.rows)]
+        return {"column": args["column"], "values": values}
 
     def _first(self, table: Table) -> Table:
         """Return the rows shown in the first prompt."""
@@ -118,13 +118,13 @@ class AddColumn(TableOperation):
     def slots(self, state: State) -> dict[str, Any]:
         """Show the first rows, and mask the numbers in the question: a value is extracted, not computed."""
         first, masked = self._first(state.input["table"]), _DIGITS.sub("_", state.input["question"])
-        shown = table_text(first, style=self.table_view.style, **self.table_view.limits)
-        return super().slots(state) | {"table": shown, "question": masked, "explained": ""}
+        text = table_text(first, style=self.table_view.style, **self.table_view.limits)
+        return super().slots(state) | {"table": text, "question": masked, "explained": ""}
 
 
-def _agree(how: Callable[[str, str], bool], table: Table, index: int, values: Sequence[str]) -> bool:
+def _agree(compare: Callable[[str, str], bool], table: Table, index: int, values: Sequence[str]) -> bool:
     """Return whether all cells of a column agree with their values; stop at the first that does not."""
-    return all(map(how, map(itemgetter(index), table.rows), values))
+    return all(map(compare, map(itemgetter(index), table.rows), values))
 
 
 def _shows(cell: str, value: str) -> bool:

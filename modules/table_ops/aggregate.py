@@ -88,10 +88,10 @@ class Aggregate(TableOperation):
         summed = {name: _summed(function, of, group) for name, group in groups.items()}
         if not any(summed.values()):
             raise StepRejected(f"the column {column!r} has no values for {function}")
-        said = f"{function.capitalize()} of {column}" if column is not None else COUNT
+        title = f"{function.capitalize()} of {column}" if column is not None else COUNT
         if by is None:
-            return Table([said], [[summed[""]]], table.caption)
-        return Table([by, said], summed.items(), table.caption)
+            return Table([title], [[summed[""]]], table.caption)
+        return Table([by, title], summed.items(), table.caption)
 
     def written(self, args: Args) -> str:
         of = f" of {args['column']}" if args["column"] is not None else ""
@@ -113,19 +113,19 @@ class Aggregate(TableOperation):
         if call is None:
             raise StepRejected(f"it does not name sum, average, count, min or max: {inside[:60]!r}")
         function, rest = _WORDS[call[1].lower()], f"{call[2] or ''} {call[3]}".strip()
-        column, by = _named(rest, table.header)
+        column, by = _column_and_group(rest, table.header)
         return self.settled({"function": function, "column": column, "by": by}, table)
 
 
-def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
+def _column_and_group(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
     """Return the column and the group column in "Points by Team", each None if not named.
 
     A name may contain "by": the whole text is tried first, then the parts around the last "by".
     """
     if not rest:
         return None, None
-    if (whole := column_named(rest, header)) is not None:
-        return header[whole], None
+    if (index := column_named(rest, header)) is not None:
+        return header[index], None
     for split in reversed(list(_BY.finditer(rest))):
         before, after = rest[: split.start()].strip(), column_named(rest[split.end() :], header)
         if after is not None and (not before or column_named(before, header) is not None):
@@ -139,8 +139,8 @@ def _refuse(function: str, column: Column) -> None:
         raise unclear(column)
     is_sum = function in ("sum", "average") and datatype_of(column) != "number"
     if column.meaning.kind == "code" or (is_sum and any(map(str.strip, column.cells))):
-        held = "codes" if column.meaning.kind == "code" else "no numbers"
-        raise StepRejected(f"the column {column.name!r} has {held}, which have no {function}")
+        content = "codes" if column.meaning.kind == "code" else "no numbers"
+        raise StepRejected(f"the column {column.name!r} has {content}, which have no {function}")
 
 
 def _summed(function: str, column: Column | None, rows: Sequence[int]) -> str:

@@ -29,8 +29,8 @@ from chameleon.table.amounts import read_amount
 from chameleon.table.dates import Moment, read_date, read_span_of_time, read_time
 from chameleon.table.meaning import DATES, is_blank
 
-_LONGEST = 2_000
-_DEEPEST = 40
+_MAX_CHARS = 2_000
+_MAX_DEPTH = 40
 _SPELLINGS = (
     "= == equals is, != <> ≠ is_not, <= ≤, >= ≥, <, >, contains, does_not_contain, is_empty, is_not_empty"
 )
@@ -45,7 +45,7 @@ _RELATION = "|".join(
 )
 _QUOTED = r"\"[^\"]*\"|'[^']*'|“[^”]*”|`[^`]*`|\[[^]]*\]"
 _AND_OR = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
-_TWO_AT_ONCE = re.compile(r"[=<>≠≤≥]|\b(?:and|or)$", re.IGNORECASE)
+_TWO_PARTS = re.compile(r"[=<>≠≤≥]|\b(?:and|or)$", re.IGNORECASE)
 _ORDERS: dict[str, Callable[..., bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -59,10 +59,10 @@ class FilterRows(TableOperation):
 
         `args`: {"condition": text}, such as `Points > 20 and Team = "Liquigas"`. Refused if no row meets it.
         """
-        held = rows_where(args["condition"], table)
-        if not any(held):
+        matches = rows_where(args["condition"], table)
+        if not any(matches):
             raise StepRejected(f"no row matches the condition {args['condition'][:60]!r}")
-        return table.take_rows(compress(range(len(held)), held))
+        return table.take_rows(compress(range(len(matches)), matches))
 
     def written(self, args: Args) -> str:
         return str(args["condition"])
@@ -82,13 +82,13 @@ class FilterRows(TableOperation):
 
 def rows_where(condition: str, table: Table) -> list[bool]:
     """Return for each row whether it meets a condition. Raises `StepRejected` for an invalid condition."""
-    if len(condition) > _LONGEST:
-        raise StepRejected(f"the condition has more than {_LONGEST:,} characters")
+    if len(condition) > _MAX_CHARS:
+        raise StepRejected(f"the condition has more than {_MAX_CHARS:,} characters")
     reader = _ConditionReader(condition, table)
-    held = reader.any_of()
+    matches = reader.any_of()
     if reader.word is not None:
         raise StepRejected(f"the condition continues with {reader.here}, which cannot be read")
-    return held
+    return matches
 
 
 class _ConditionReader:
@@ -97,8 +97,8 @@ class _ConditionReader:
     def __init__(self, text: str, table: Table) -> None:
         by_length = sorted(filter(str.strip, table.header), key=len, reverse=True)
         names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in by_length)
-        named = rf"(?P<quoted>{_QUOTED})|(?P<column>(?:{names or '(?!)'})(?!\w))"
-        part = rf"{named}|(?P<relation>{_RELATION})|[()]|[^\s()=<>≠≤≥!]+|\S"
+        column = rf"(?P<quoted>{_QUOTED})|(?P<column>(?:{names or '(?!)'})(?!\w))"
+        part = rf"{column}|(?P<relation>{_RELATION})|[()]|[^\s()=<>≠≤≥!]+|\S"
         self.parts = [*re.finditer(part, text, re.IGNORECASE)]
         self.text, self.table, self.at, self.depth = text, table, 0, 0
 
@@ -112,47 +112,47 @@ class _ConditionReader:
         return repr(self.text[self.parts[self.at].start() :].strip()[:60]) if self.word else "its end"
 
     def any_of(self) -> list[bool]:
-        held = self._all_of()
+        matches = self._all_of()
         while self._takes("or"):
-            held = list(map(or_, held, self._all_of()))
-        return held
+            matches = list(map(or_, matches, self._all_of()))
+        return matches
 
     def _all_of(self) -> list[bool]:
-        held = self._one()
+        matches = self._one()
         while self._takes("and"):
-            held = list(map(and_, held, self._one()))
-        return held
+            matches = list(map(and_, matches, self._one()))
+        return matches
 
     def _one(self) -> list[bool]:
         """Read a comparison, a `not`, or a condition in parentheses."""
         self.depth += 1
-        if self.depth > _DEEPEST:
-            raise StepRejected(f"the condition is nested more than {_DEEPEST} levels deep")
+        if self.depth > _MAX_DEPTH:
+            raise StepRejected(f"the condition is nested more than {_MAX_DEPTH} levels deep")
         if compared := self._compared_column(self.at):
             self.at += 2
-            held = self._comparison(*compared)
+            matches = self._comparison(*compared)
         elif self._takes("not"):
-            held = list(map(not_, self._one()))
+            matches = list(map(not_, self._one()))
         elif self._takes("("):
-            held = self.any_of()
+            matches = self.any_of()
             if not self._takes(")"):
                 raise StepRejected(f"a parenthesis is not closed before {self.here}")
         else:
             raise StepRejected(f"no comparison of a column begins at {self.here}")
         self.depth -= 1
-        return held
+        return matches
 
     def _takes(self, word: str) -> bool:
-        found = self.word == word
-        self.at += found
-        return found
+        is_next = self.word == word
+        self.at += is_next
+        return is_next
 
     def _compared_column(self, at: int) -> tuple[int, str] | None:
         """Return the column and the relation at this place, or None."""
         match self.parts[at : at + 2]:
             case [name, sign] if name.lastgroup in ("quoted", "column") and sign.lastgroup == "relation":
-                named = name[0][1:-1] if name.lastgroup == "quoted" else name[0]
-                column = column_named(named, self.table.header)
+                text = name[0][1:-1] if name.lastgroup == "quoted" else name[0]
+                column = column_named(text, self.table.header)
                 return None if column is None else (column, _RELATIONS[" ".join(sign[0].lower().split())])
         return None
 
@@ -160,22 +160,22 @@ class _ConditionReader:
         """Read the value, and return for each row whether its cell matches."""
         compared = self.table.columns[column]
         value = "" if relation.endswith("empty") else self._value(compared.name, relation)
-        held = _held(relation, value, compared)
+        matches = _matches(relation, value, compared)
         negated = relation in ("!=", "does not contain", "is not empty")
-        return [each != negated for each in held]
+        return [each != negated for each in matches]
 
     def _value(self, name: str, relation: str) -> str:
         """Read the value in quotes, or up to an unmatched bracket or the start of another comparison."""
-        begun, depth = self.at, 0
-        if self.word and self.parts[begun].lastgroup == "quoted":
+        start, depth = self.at, 0
+        if self.word and self.parts[start].lastgroup == "quoted":
             self.at += 1
-            return self.parts[begun][0][1:-1]
+            return self.parts[start][0][1:-1]
         while (word := self.word) and not (depth == 0 and (word == ")" or self._another_follows())):
             depth += {"(": 1, ")": -1}.get(word, 0)
             self.at += 1
-        read = self.parts[begun : self.at]
-        value = self.text[read[0].start() : read[-1].end()] if read else ""
-        if not value or _TWO_AT_ONCE.search(value) or (relation in _ORDERS and _AND_OR.search(value)):
+        parts = self.parts[start : self.at]
+        value = self.text[parts[0].start() : parts[-1].end()] if parts else ""
+        if not value or _TWO_PARTS.search(value) or (relation in _ORDERS and _AND_OR.search(value)):
             raise StepRejected(f"the text after '{name} {relation}' is not a value: {value[:60]!r}")
         return value
 
@@ -189,7 +189,7 @@ class _ConditionReader:
         return self._compared_column(at) is not None
 
 
-def _held(relation: str, value: str, column: Column) -> list[bool]:
+def _matches(relation: str, value: str, column: Column) -> list[bool]:
     """Compare each cell with the value, as numbers or dates if possible, else as text; without negation."""
     cells, order = column.cells, _ORDERS.get(relation)
     if relation.endswith("empty"):
@@ -200,13 +200,13 @@ def _held(relation: str, value: str, column: Column) -> list[bool]:
     meaning = column.meaning
     equal = [normal(cell) == normal(value) for cell in cells]
     if meaning.kind in DATES and (span := read_date(value, day_first=bool(meaning.day_first))) is not None:
-        wanted = span[0]
-        dated = [each is not None and _meets(each[0], wanted, order) for each in meaning.spans]
+        target = span[0]
+        dated = [each is not None and _meets(each[0], target, order) for each in meaning.spans]
         return dated if order else list(map(or_, equal, dated))
-    if (least := _value_in(value, column)) is not None:
+    if (number := _value_in(value, column)) is not None:
         compare = order or eq
-        found = [each is not None and compare(each, least) for each in meaning.values]
-        return found if order else list(map(or_, equal, found))
+        matches = [each is not None and compare(each, number) for each in meaning.values]
+        return matches if order else list(map(or_, equal, matches))
     if order is None:
         return equal
     if meaning.is_ordered or read_amount(value) is not None:
@@ -217,14 +217,14 @@ def _held(relation: str, value: str, column: Column) -> list[bool]:
     return [bool(cell.strip()) and order(cell.casefold().strip(), key) for cell in cells]
 
 
-def _meets(moment: Moment, wanted: Moment, order: Callable[..., bool] | None) -> bool:
+def _meets(moment: Moment, target: Moment, order: Callable[..., bool] | None) -> bool:
     """Compare only the parts in the value: any day of 2009 is in 2009, and "May" is May of any year."""
-    places = [place for place in range(3) if wanted[place]]
+    places = [place for place in range(3) if target[place]]
     if not all(moment[place] for place in places):
         return False
-    mine, theirs = ([each[place] for place in places] for each in (moment, wanted))
-    if wanted.at is not None:
-        mine, theirs = list(moment.timed), list(wanted.timed)
+    mine, theirs = ([each[place] for place in places] for each in (moment, target))
+    if target.at is not None:
+        mine, theirs = list(moment.timed), list(target.timed)
     return order(mine, theirs) if order else mine == theirs
 
 

@@ -14,7 +14,7 @@ from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.modules.table_ops.unions import has_same_columns, union_of
 
 _ON = re.compile(r",\s*on\b", re.IGNORECASE)
-_MOST_CELLS = 1_000_000
+_MAX_CELLS = 1_000_000
 
 
 class Join(TableOperation):
@@ -42,20 +42,20 @@ class Join(TableOperation):
         other: Table = args["other"]
         ours, theirs = args["on"]
         left, right = one_column(ours, table.header), one_column(theirs, other.header)
-        kept = [index for index in range(len(other.header)) if index != right]
+        indexes = [index for index in range(len(other.header)) if index != right]
         partners = _partners(table, left, other, right)
         size = sum(map(len, partners))
         if not size:
             raise StepRejected(f"no cell of {ours!r} occurs in {theirs!r} of {args['table']!r}")
-        names = (other.header[index] for index in kept)
+        names = (other.header[index] for index in indexes)
         added = (n if column_named(n, table.header) is None else f"{n} ({args['table']})" for n in names)
         header = (*table.header, *added)
-        if size * len(header) > _MOST_CELLS:
+        if size * len(header) > _MAX_CELLS:
             raise StepRejected(f"the joined table would have {size:,} rows, which is too many")
         rows = [
-            (*table.rows[position], *(other.rows[match][i] for i in kept))
-            for position, found in enumerate(partners)
-            for match in found
+            (*table.rows[position], *(other.rows[match][i] for i in indexes))
+            for position, matches in enumerate(partners)
+            for match in matches
         ]
         return Table(header, rows, table.caption)
 
@@ -63,7 +63,7 @@ class Join(TableOperation):
         """Return how many rows were left out because nothing in the other table matches them."""
         table, (_, other) = input["table"], _other_table(args["table"], input)
         left, right = one_column(args["on"][0], table.header), one_column(args["on"][1], other.header)
-        alone = sum(not found for found in _partners(table, left, other, right))
+        alone = sum(not matches for matches in _partners(table, left, other, right))
         return f"{alone:,} {'row has' if alone == 1 else 'rows have'} no partner" if alone else ""
 
     def written(self, args: Args) -> str:
@@ -113,16 +113,16 @@ class Union(TableOperation):
     def interpret(self, text: str, state: State) -> Args:
         """Read "f_union(League 2024, League 2025)"; a name may contain commas."""
         inside = inside_call(text, "union").strip(AROUND)
-        known = {normal(name): name for name, _ in named_tables(state.input.get("tables", ()))}
-        if (alone := known.get(normal(inside))) is not None:
+        names = {normal(name): name for name, _ in named_tables(state.input.get("tables", ()))}
+        if (alone := names.get(normal(inside))) is not None:
             return {"tables": [alone]}
         return {"tables": [_other_table(each.strip(AROUND), state.input)[0] for each in inside.split(",")]}
 
 
 def _other_table(name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
     """Return a table and its name, ignoring case, space and quotes. Raises `StepRejected` if unknown."""
-    named = named_tables(input.get("tables", ()))
-    for called, table in [*(each for each in named if each[0] == name), *named]:
+    tables = named_tables(input.get("tables", ()))
+    for called, table in [*(each for each in tables if each[0] == name), *tables]:
         if normal(called) == normal(name):
             return called, table
     raise StepRejected(f"no other table is named {name[:60]!r}")

@@ -11,10 +11,10 @@ from chameleon.table.replies import normal as exactly_normal
 
 normal = lru_cache(maxsize=4096)(exactly_normal)  # every step looks up the names of the same table
 AROUND = " \t\r\n\"'`*"  # characters allowed around a name
-_BETWEEN = re.compile(r"([,;]\s*(?:and\s)?|\s(?:and\s|&))", re.IGNORECASE)
+_SEPARATOR = re.compile(r"([,;]\s*(?:and\s)?|\s(?:and\s|&))", re.IGNORECASE)
 _PAREN = re.compile(r"[()]")
-_GOES_ON = re.compile(r"\)?[ \t\]'\"`]*(?:[,;&+]|(?:and|or|to|through|as well as|also)\b)", re.IGNORECASE)
-_SHOWN = 60
+_JOINER = re.compile(r"\)?[ \t\]'\"`]*(?:[,;&+]|(?:and|or|to|through|as well as|also)\b)", re.IGNORECASE)
+_MAX_SHOWN = 60
 
 
 def call_in(text: str, *names: str) -> str:
@@ -41,9 +41,9 @@ def whole_choice(text: str, *names: str) -> str:
     calls = _calls(text, names)
     start, end = next(calls)
     inside = text[start:end].strip(AROUND)
-    if _GOES_ON.match(text, end):
+    if _JOINER.match(text, end):
         more = text[end:].partition("\n")[0].lstrip(")")
-        raise StepRejected(f"the reply continues after its call of f_{names[0]}: {more[:_SHOWN]!r}")
+        raise StepRejected(f"the reply continues after its call of f_{names[0]}: {more[:_MAX_SHOWN]!r}")
     if any(normal(text[start:end].strip(AROUND)) != normal(inside) for start, end in calls):
         raise StepRejected(f"the reply calls f_{names[0]} twice, with different arguments")
     return inside
@@ -77,15 +77,15 @@ def column_named(name: str, header: Sequence[str]) -> int | None:
     """Return the position of a column: by its exact name, else ignoring case, space, quotes and brackets."""
     if name in header:
         return header.index(name)
-    known = [*map(normal, header)]
+    names = [*map(normal, header)]
     forms = (normal(name), normal(name.strip().removeprefix("[").removesuffix("]")))
-    return next((known.index(form) for form in forms if form in known), None)
+    return next((names.index(form) for form in forms if form in names), None)
 
 
 def one_column(name: str, header: Sequence[str]) -> int:
     """Return the position of a column. Raises `StepRejected` if no column has that name."""
     if (index := column_named(name, header)) is None:
-        raise StepRejected(f"no column is named {name[:_SHOWN]!r}")
+        raise StepRejected(f"no column is named {name[:_MAX_SHOWN]!r}")
     return index
 
 
@@ -98,19 +98,19 @@ def columns_named(text: str, header: Sequence[str]) -> list[int]:
     positions: dict[str, list[int]] = {}
     for index, name in enumerate(header):
         positions.setdefault(_in_list(name), []).append(index)
-    pieces = _BETWEEN.split(text)  # names at even positions, separators at odd ones
-    longest = max((len(_BETWEEN.split(name)) for name in header), default=1)
-    found: set[int] = set()
+    pieces = _SEPARATOR.split(text)  # names at even positions, separators at odd ones
+    max_pieces = max((len(_SEPARATOR.split(name)) for name in header), default=1)
+    columns: set[int] = set()
     start = 0
     while start < len(pieces):
-        for end in range(min(start + longest, len(pieces)), start, -2):
+        for end in range(min(start + max_pieces, len(pieces)), start, -2):
             if same := positions.get(_in_list("".join(pieces[start:end]))):
-                found.update(same)
+                columns.update(same)
                 break
         else:
-            raise StepRejected(f"no column is named {pieces[start].strip(AROUND)[:_SHOWN]!r}")
+            raise StepRejected(f"no column is named {pieces[start].strip(AROUND)[:_MAX_SHOWN]!r}")
         start = end + 1
-    return sorted(found)
+    return sorted(columns)
 
 
 def _in_list(name: str) -> str:

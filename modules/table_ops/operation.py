@@ -19,14 +19,14 @@ from chameleon.text import clean_cell
 from chameleon.values import freeze, only_once
 
 Args = Mapping[str, Any]
-_MOST_NAMES = 200
+_MAX_NAMES = 200
 _OBJECT = re.compile(r"^\{.*\}", re.DOTALL | re.MULTILINE)  # by itself, or in a fence
 
 
 def form_of(**fields: Any) -> type[BaseModel]:
     """Return the form of the arguments: fields with their types, all required and no others."""
-    made = {name: (kind, ...) for name, kind in fields.items()}
-    return create_model("arguments", __config__=ConfigDict(extra="forbid", strict=True), **made)  # type: ignore[call-overload, no-any-return]
+    definitions = {name: (kind, ...) for name, kind in fields.items()}
+    return create_model("arguments", __config__=ConfigDict(extra="forbid", strict=True), **definitions)  # type: ignore[call-overload, no-any-return]
 
 
 def name_in(header: Sequence[str]) -> Any:
@@ -101,10 +101,10 @@ class TableOperation(LLMModule):
 
     def choose_args(self, state: State) -> Args:
         replies = self.ask(state)
-        read = [self._value_or_rejection(reply, state) for reply in replies]
-        candidates = votes(read, weights_of(replies, self.weights))
+        outcomes = [self._value_or_rejection(reply, state) for reply in replies]
+        candidates = votes(outcomes, weights_of(replies, self.weights))
         if not candidates:
-            raise read[0]
+            raise outcomes[0]
         return self.elected(candidates)
 
     def blocks(self, table: Table, sizes: Iterable[int]) -> list[range]:
@@ -112,16 +112,16 @@ class TableOperation(LLMModule):
 
         Stops at the end of the table or the sizes, or before a row that is too long to show.
         """
-        found: list[range] = []
+        blocks: list[range] = []
         start = 0
         for size in sizes:
             part = table.take_rows(range(start, min(start + size, len(table.rows))))
-            shown = len(excerpt(part, **self.table_view.limits).rows)
-            if not shown:
+            count = len(excerpt(part, **self.table_view.limits).rows)
+            if not count:
                 break
-            found.append(range(start, start + shown))
-            start += shown
-        return found
+            blocks.append(range(start, start + count))
+            start += count
+        return blocks
 
     def args_form(self, table: Table) -> type[BaseModel] | None:
         """Return the form of the arguments for a table, for models that support one; None for plain text."""
@@ -130,16 +130,16 @@ class TableOperation(LLMModule):
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the schema of the arguments; None without rows, or if a schema cannot hold all columns."""
         table: Table = state.input["table"]
-        form = self.args_form(table) if table.rows and len(table.header) <= _MOST_NAMES else None
+        form = self.args_form(table) if table.rows and len(table.header) <= _MAX_NAMES else None
         return None if form is None else form.model_json_schema()
 
     def interpret(self, text: str, state: State) -> Args:
         table: Table = state.input["table"]
         form = self.args_form(table) if self.structured else None
-        if form is None or (given := _OBJECT.search(text)) is None:
+        if form is None or (match := _OBJECT.search(text)) is None:
             return self.read_args(text, table)
         try:
-            data = json.loads(given[0], object_pairs_hook=only_once)
+            data = json.loads(match[0], object_pairs_hook=only_once)
             return self.settled(form.model_validate(data).model_dump(), table)
         except ValidationError as problem:
             first = problem.errors()[0]

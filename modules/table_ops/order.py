@@ -53,10 +53,10 @@ def comparable(column: Column) -> Column:
     if meaning.read_as == "time" or not odd or any(any(map(str.isdigit, cell)) for cell in odd):
         raise unclear(column)
     cells = ("" if place in meaning.odd else cell for place, cell in enumerate(column.cells))
-    found = Table([column.name], zip(cells), hints=[column.table.hint(column.index)]).columns[0]
-    if found.meaning.kind == "unclear":
-        raise unclear(found)
-    return found
+    result = Table([column.name], zip(cells), hints=[column.table.hint(column.index)]).columns[0]
+    if result.meaning.kind == "unclear":
+        raise unclear(result)
+    return result
 
 
 def unclear(column: Column) -> StepRejected:
@@ -74,5 +74,5 @@ def plain_number(text: str) -> int | float | None:
 
 
 def _first_number(cell: str) -> float | None:
-    found = _NUMBER.search(cell) or _GLUED.search(cell)
-    return float(found[0].replace(",", "").replace("−", "-")) if found else None
+    match = _NUMBER.search(cell) or _GLUED.search(cell)
+    return float(match[0].replace(",", "").replace("−", "-")) if match else None

@@ -29,7 +29,7 @@ _NO_ROW = "it names no row of the table"
 _ROW = r"(?:rows?\s*)?(\d{1,9})"
 _ROWS = re.compile(rf"{_ROW}(?:\s*(?:to|through|[-–—−])\s*{_ROW})?", re.IGNORECASE)
 _GROUPED = re.compile(r"\d,\d{3}\b")
-_BETWEEN = re.compile(r"[,;]\s*(?:and\s)?|\s(?:and\s|&)", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[,;]\s*(?:and\s)?|\s(?:and\s|&)", re.IGNORECASE)
 _QUOTES = str.maketrans("", "", "\"'`")
 
 
@@ -68,11 +68,11 @@ class SelectRow(TableOperation):
         """Return the rows. `args`: {"rows": numbers counted from 1, or "*" for all}."""
         if args["rows"] == _ALL:
             return table
-        most = len(table.rows)
-        kept = {number - 1 for number in args["rows"] if 1 <= number <= most}
-        if not kept:
+        count = len(table.rows)
+        positions = {number - 1 for number in args["rows"] if 1 <= number <= count}
+        if not positions:
             raise StepRejected(_NO_ROW)
-        return table.take_rows(sorted(kept))
+        return table.take_rows(sorted(positions))
 
     def written(self, args: Args) -> str:
         return _ALL if args["rows"] == _ALL else ", ".join(f"row {number}" for number in args["rows"])
@@ -114,10 +114,10 @@ class SelectRow(TableOperation):
             part = f"Rows {first:,} to {block.stop:,} of {total:,} are shown."
             prompts.append(self._template.render(slots | {"table": text, "part": part}))
         replies = self.model.ask_each(prompts, **self._stop_params)
-        kept = [n for block, reply in zip(blocks, replies, strict=True) for n in _rows_of(reply, block)]
-        if not kept:
+        numbers = [n for block, reply in zip(blocks, replies, strict=True) for n in _rows_of(reply, block)]
+        if not numbers:
             raise StepRejected(_NO_ROW)
-        return {"rows": _ALL if len(kept) == total else kept}
+        return {"rows": _ALL if len(numbers) == total else numbers}
 
     def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:
         best = [args["rows"] for args, _ in candidates[: self.top]]
@@ -147,8 +147,8 @@ def _rows_in(text: str, shown: range) -> list[int] | str:
         return _ALL
     if shown.stop >= 1000 and _GROUPED.search(inside):
         raise StepRejected("it is not clear whether a comma separates rows or thousands")
-    kept: set[int] = set()
-    for part in map(str.strip, _BETWEEN.split(inside.translate(_QUOTES))):
+    numbers: set[int] = set()
+    for part in map(str.strip, _SEPARATOR.split(inside.translate(_QUOTES))):
         match = _ROWS.fullmatch(part)
         if match is None:
             raise StepRejected(f"it names rows in a form that cannot be read: {part[:60]!r}")
@@ -157,10 +157,10 @@ def _rows_in(text: str, shown: range) -> list[int] | str:
             raise StepRejected("it names row 0, and rows are counted from 1")
         if last < first:
             raise StepRejected(f"it names rows from {first} down to {last}")
-        kept.update(range(max(first, shown.start + 1), min(last, shown.stop) + 1))
-    if not kept:
+        numbers.update(range(max(first, shown.start + 1), min(last, shown.stop) + 1))
+    if not numbers:
         raise StepRejected(_NO_ROW)
-    return sorted(kept)
+    return sorted(numbers)
 
 
 class SelectColumn(TableOperation):
@@ -176,18 +176,18 @@ class SelectColumn(TableOperation):
     def check(self) -> None:
         """Raise `InventoryError` for a `table_style` that the prompt does not use."""
         super().check()
-        shown = {"table", "table?"}.intersection(self._template.slots)
-        if not shown and self.table_view.style != type(self).table_view.style:
+        slots = {"table", "table?"}.intersection(self._template.slots)
+        if not slots and self.table_view.style != type(self).table_view.style:
             what = f"{self.name} shows the table as JSON by column, whatever its table_style"
             raise InventoryError(what, hint="Remove table_style, or name a prompt with the slot `table`.")
 
     def apply(self, table: Table, args: Args) -> Table:
         """Return the columns in table order. `args`: {"columns": names}; a name selects all its columns."""
-        wanted = set(args["columns"])
-        kept = [index for index, name in enumerate(table.header) if name in wanted]
-        if not kept:
+        names = set(args["columns"])
+        indexes = [index for index, name in enumerate(table.header) if name in names]
+        if not indexes:
             raise StepRejected("it names no column of the table")
-        return table.take_columns(kept)
+        return table.take_columns(indexes)
 
     def written(self, args: Args) -> str:
         return ", ".join(args["columns"])
@@ -201,8 +201,8 @@ class SelectColumn(TableOperation):
         inside = inside.removeprefix("[").removesuffix("]")
         if inside.strip() == _ALL:
             return {"columns": list(table.header)}
-        kept = [table.header[index] for index in columns_named(inside, table.header)]
-        return {"columns": list(dict.fromkeys(kept))}
+        names = [table.header[index] for index in columns_named(inside, table.header)]
+        return {"columns": list(dict.fromkeys(names))}
 
     def elected(self, candidates: Sequence[tuple[Args, float]]) -> Args:
         best = [name for args, _ in candidates[: self.top] for name in args["columns"]]

@@ -65,16 +65,16 @@ class SortBy(TableOperation):
         the one in the reply, if any cell has it, else that of most cells.
         """
         inside = call_in(text, *_CALLS)
-        name, _, said = inside.rpartition(",")
-        order = _order_in(said) if column_named(inside, table.header) is None else None
+        name, _, tail = inside.rpartition(",")
+        order = _order_in(tail) if column_named(inside, table.header) is None else None
         column = one_column(inside if order is None else name.strip(AROUND), table.header)
         if order is None:
             stated = _ORDER.findall(" ".join(text.split()))
             order = (_order_in(stated[-1]) if stated else None) or _order_in(after_call(text, *_CALLS))
         if order is None:
             raise StepRejected('it names no order, "small to large" or "large to small"')
-        named = _DATATYPE.findall(text)
-        datatype = _DATATYPES.get(named[-1][:3].lower(), "text") if named else None
+        datatypes = _DATATYPE.findall(text)
+        datatype = _DATATYPES.get(datatypes[-1][:3].lower(), "text") if datatypes else None
         datatype = datatype or datatype_of(table.columns[column])
         return self.settled({"column": table.header[column], "order": order, "datatype": datatype}, table)
 

@@ -28,7 +28,7 @@ _VERDICT = re.compile(
 )
 _TRUE = ("yes", "true")
 _SEVERAL = re.compile(r"\b(?:list|name|all|each|every|and|were|are|both|two|three|four|five)\b")
-_ROW = 3  # columns: two items that form a row may be two answers
+_MIN_ROW_CELLS = 3  # columns: two items that form a row may be two answers
 
 
 class TableQuery(LLMModule):
@@ -53,10 +53,10 @@ class TableQuery(LLMModule):
 
     def run(self, state: State) -> Answer:
         replies = self.ask(state)
-        read = [self._value_or_rejection(reply, state) for reply in replies]
-        if self.vote == "majority" and (candidates := votes(read, weights_of(replies, "given"))):
+        outcomes = [self._value_or_rejection(reply, state) for reply in replies]
+        if self.vote == "majority" and (candidates := votes(outcomes, weights_of(replies, "given"))):
             return cast(Answer, candidates[0][0])
-        return cast(Answer, elect(read, self.vote))
+        return cast(Answer, elect(outcomes, self.vote))
 
     def parse(self, text: str) -> Answer:
         return answer_in(text, self.form)
@@ -94,13 +94,13 @@ def _asked_cell(items: list[str], state: State) -> list[str]:
     """
     table, question = state.input["table"], " ".join(state.input["question"].casefold().split())
     rows = ([cell for cell in map(_plainly, row) if cell] for row in table.rows)
-    if len(items) < _ROW or [*map(_plainly, items)] not in rows:
+    if len(items) < _MIN_ROW_CELLS or [*map(_plainly, items)] not in rows:
         return items
     names = [" ".join(name.casefold().split()) for name in table.header]
-    asked = (re.search(rf"\b(?:which|what) {re.escape(name)}\b", question) for name in names)
-    found = [number for number, match in enumerate(asked) if match]
-    if len(found) == 1 and len(items) == len(names):
-        return [items[found[0]]]
+    matches = (re.search(rf"\b(?:which|what) {re.escape(name)}\b", question) for name in names)
+    columns = [number for number, match in enumerate(matches) if match]
+    if len(columns) == 1 and len(items) == len(names):
+        return [items[columns[0]]]
     if _SEVERAL.search(question):
         return items
     raise StepRejected("the reply is a whole row of the table", hint="Give only the cell that is asked for.")
@@ -116,9 +116,9 @@ def items_in(text: str) -> list[str]:
     stated = stated_line(text)
     if stated is None and (labeled := list(_STATED.finditer(text))):
         stated = first_line(text[labeled[-1].end() :].strip("*_ \n")) or ""
-    said = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
-    said = unwrapped(said)
-    parts = (_BULLET.sub("", part.strip(), count=1) for part in re.split(r"[|\n]", said))
+    answer = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
+    answer = unwrapped(answer)
+    parts = (_BULLET.sub("", part.strip(), count=1) for part in re.split(r"[|\n]", answer))
     items = [item for part in parts if (item := part.replace("**", "").strip())]
     if items and stated is not None:
         items[-1:] = filter(None, [without_stop(items[-1])])
@@ -138,18 +138,18 @@ def verdict_in(text: str) -> Literal["yes", "no"]:
 
     The published matcher accepts only the bare words, and counts "Yes." as wrong for either label.
     """
-    found = _VERDICT.match(stated_line(text) or text.strip())
-    if found is None:
+    match = _VERDICT.match(stated_line(text) or text.strip())
+    if match is None:
         raise StepRejected("the reply says neither yes nor no")
-    return "yes" if found[1].lower() in _TRUE else "no"
+    return "yes" if match[1].lower() in _TRUE else "no"
 
 
 def sentence_in(text: str) -> str:
     """Return the text after the last "The answer is:" or "Answer:", else the reply, on one line."""
     text = unwrapped(text)
     stated = list(_STATED.finditer(text))
-    said = " ".join(text[stated[-1].end() if stated else 0 :].split())
-    said = unwrapped(said.lstrip("* ") if stated else said)
-    if not said:
+    answer = " ".join(text[stated[-1].end() if stated else 0 :].split())
+    answer = unwrapped(answer.lstrip("* ") if stated else answer)
+    if not answer:
         raise StepRejected("the reply is empty")
-    return said
+    return answer

@@ -21,8 +21,8 @@ def differences(names: Sequence[str]) -> list[str]:
     """Return the parts in which names differ: "2023" and "2024" for "league 2023" and "league 2024"."""
     words = [_WORD.findall(name) for name in names]
     shared = set.intersection(*({word.casefold() for word in each} for each in words))
-    own = [" ".join(word for word in each if word.casefold() not in shared) for each in words]
-    return own if all(own) and len(set(own)) == len(own) else list(names)
+    parts = [" ".join(word for word in each if word.casefold() not in shared) for each in words]
+    return parts if all(parts) and len(set(parts)) == len(parts) else list(names)
 
 
 def union_of(named: Sequence[tuple[str, Table]]) -> Table:

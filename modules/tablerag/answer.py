@@ -60,15 +60,15 @@ def _formatted(table: Table, format: Format, **limits: Any) -> str:
 
 def aligned(table: Table, **limits: Any) -> str:
     """Return the table as in pandas' `to_string`, without the index; a last line notes what was omitted."""
-    shown = excerpt(table, **limits)
-    widths = [max(map(places, cells)) for cells in zip(*shown.lines, strict=True)]
+    view = excerpt(table, **limits)
+    widths = [max(map(places, cells)) for cells in zip(*view.lines, strict=True)]
     to_right = [column.meaning.is_number for column in table.columns]
     texts = list[str]()
-    for line in shown.lines:
+    for line in view.lines:
         placed = zip(line, widths, to_right, strict=True)
         cells = [padded(cell, width, to_right=right) for cell, width, right in placed]
         texts.append("  ".join(cells).rstrip())
-    return unframed("\n".join([*texts, shown.note] if shown.note else texts))
+    return unframed("\n".join([*texts, view.note] if view.note else texts))
 
 
 class TableAnswerer(LLMModule):
@@ -98,12 +98,12 @@ class TableAnswerer(LLMModule):
         """Return the samples with an answer, as `answer` and `text`. If none has, raises the first error."""
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
-        read = [
+        samples = [
             {"answer": value, "text": reply.text.strip()}
             for reply, value in zip(replies, values, strict=True)
             if not isinstance(value, ChameleonError)
         ]
-        return read or elect(values)  # `elect` raises the first rejection
+        return samples or elect(values)  # `elect` raises the first rejection
 
     def parse(self, text: str) -> Answer:
         """Return the answer after the last "The answer is". Raises `StepRejected` without an answer."""
@@ -115,19 +115,19 @@ class TableAnswerer(LLMModule):
         if self.form == "verdict":
             number = _NUMBER.fullmatch(stated)
             return ("no", "yes")[int(number[1])] if number else verdict_in(text)
-        found = _LABEL.match(stated)
-        if found is None:
+        match = _LABEL.match(stated)
+        if match is None:
             raise StepRejected("the reply has none of the three labels")
-        return _LABELS[str(found.lastgroup)]
+        return _LABELS[str(match.lastgroup)]
 
     def slots(self, state: State) -> dict[str, Any]:
         """Show the table in the chosen format, and add a line for each turn and passage."""
         slots = super().slots(state) | {"passages": passages_in(state, self.table_view)}
-        if chosen := state.cache.get("table_format"):
+        if style := state.cache.get("table_format"):
             limits = self.table_view.limits
-            slots["table"] = _formatted(state.input["table"], chosen, **limits)
+            slots["table"] = _formatted(state.input["table"], style, **limits)
             slots["others"] = [
-                {"name": name, "table": _formatted(each, chosen, **limits)}
+                {"name": name, "table": _formatted(each, style, **limits)}
                 for name, each in named_tables(state.input.get("tables") or ())
             ]
         return slots

@@ -13,7 +13,7 @@ from chameleon.table.amounts import read_amount
 from chameleon.table.replies import normal
 
 _WORD = re.compile(r"\w+")
-_LEAST_PART = 4  # characters: shorter texts are in too many cells by chance
+_MIN_CHARS = 4  # characters: shorter texts are in too many cells by chance
 
 Cell = tuple[int, int]
 
@@ -60,35 +60,35 @@ def located(
     missing = [item for item, cells in zip(items, candidates, strict=True) if not cells]
     rows = list(kept["rows"]) if kept else list(range(len(table.rows)))
     columns = frozenset(kept["columns"]) if kept else frozenset(range(len(table.header)))
-    asked = _words(question)
+    terms = _words(question)
 
     def column_rank(column: int) -> tuple[int, bool, int]:
-        having = sum(any(cell[1] == column for cell in cells) for cells in candidates)
-        return -having, column not in columns, -len(asked & _words(table.header[column]))
+        count = sum(any(cell[1] == column for cell in cells) for cells in candidates)
+        return -count, column not in columns, -len(terms & _words(table.header[column]))
 
     ranked = sorted(range(len(table.header)), key=column_rank)
     if not missing and len(candidates) > 1:
         filled = [(row, ranked[0]) for row in rows if table.rows[row][ranked[0]].strip()]
-        named = {cell for cells in candidates for cell in cells}
-        if filled and named.issuperset(filled) and all(set(cells) & set(filled) for cells in candidates):
+        matches = {cell for cells in candidates for cell in cells}
+        if filled and matches.issuperset(filled) and all(set(cells) & set(filled) for cells in candidates):
             return filled, []
-    inside, taken = frozenset(rows), set[Cell]()
+    inside, picks = frozenset(rows), set[Cell]()
 
     def cell_rank(cell: Cell) -> tuple[bool, int, bool, int, int]:
         row, column = cell
-        words = len(asked & _words(" ".join(table.rows[row])))
-        return cell in taken, ranked.index(column), row not in inside, -words, row
+        words = len(terms & _words(" ".join(table.rows[row])))
+        return cell in picks, ranked.index(column), row not in inside, -words, row
 
     for cells in filter(None, candidates):
-        taken.add(min(cells, key=cell_rank))
-    return sorted(taken), missing
+        picks.add(min(cells, key=cell_rank))
+    return sorted(picks), missing
 
 
 def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> Sequence[Cell]:
     """Return the cells that match an item, by the strictest rule that any cell meets."""
-    wanted = normal(item)
-    if not wanted or wanted in texts:
-        return texts[wanted] if wanted else []
+    key = normal(item)
+    if not key or key in texts:
+        return texts[key] if key else []
     if (amount := read_amount(item)) is not None:
         equal = [
             (row, column.index)
@@ -98,11 +98,11 @@ def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> S
         ]
         if equal:
             return sorted(equal)
-    if len(wanted) < _LEAST_PART:
+    if len(key) < _MIN_CHARS:
         return []
-    parts = (text for text in texts if len(text) >= _LEAST_PART)
-    having = (text for text in parts if _is_in(wanted, text) or _is_in(text, wanted))
-    return sorted(cell for text in having for cell in texts[text])
+    parts = (text for text in texts if len(text) >= _MIN_CHARS)
+    matches = (text for text in parts if _is_in(key, text) or _is_in(text, key))
+    return sorted(cell for text in matches for cell in texts[text])
 
 
 def _is_in(part: str, text: str) -> bool:

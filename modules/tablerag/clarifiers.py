@@ -20,8 +20,8 @@ from chameleon.modules.tablerag.answer import passages_in
 from chameleon.text import one_line
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_LONGEST_CAPTION = 120
-_NOWHERE = "no search is set up"
+_MAX_CAPTION_CHARS = 120
+_NO_SEARCH = "no search is set up"
 
 
 class TermClarifier(LLMModule):
@@ -38,10 +38,10 @@ class TermClarifier(LLMModule):
 
     def parse(self, text: str) -> str:
         """Return a line for each term, or the reply as it is if it is not JSON with terms."""
-        found = terms_in(text)
-        if found is None:
+        terms = terms_in(text)
+        if terms is None:
             return _FENCE.sub(r"\1", text).strip()
-        return "\n".join(f"{term}: {meaning}" for term, meaning in found.items())
+        return "\n".join(f"{term}: {meaning}" for term, meaning in terms.items())
 
 
 def terms_in(text: str) -> dict[str, str] | None:
@@ -52,7 +52,7 @@ def terms_in(text: str) -> dict[str, str] | None:
         return None
     if not all(isinstance(meaning, str) for meaning in value.values()):
         return None
-    return {" ".join(term.split()): " ".join(said.split()) for term, said in value.items() if said.strip()}
+    return {" ".join(term.split()): " ".join(note.split()) for term, note in value.items() if note.strip()}
 
 
 class WikiClarifier(LLMModule):
@@ -86,14 +86,14 @@ class WikiClarifier(LLMModule):
         no search is possible, only the table is described, and the output says why.
         """
         self.documents = documents
-        named: ProviderName = "auto" if provider == "none" else provider
-        settings = SearchSettings(named, endpoint, folder, allow_private=allow_private, language=language)
+        name: ProviderName = "auto" if provider == "none" else provider
+        settings = SearchSettings(name, endpoint, folder, allow_private=allow_private, language=language)
         self.search = None if provider == "none" else Search(settings, documents, characters, timeout)
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the search provider, or the reason for not searching."""
         if self.search is None:
-            return {"without": _NOWHERE}
+            return {"without": _NO_SEARCH}
         try:
             self.search.check()
         except ChameleonError as problem:
@@ -102,12 +102,12 @@ class WikiClarifier(LLMModule):
 
     def run(self, state: State) -> dict[str, Any]:
         """Return `summary`, `documents` (title and address), and the reason if a search failed."""
-        found, told = self._found(state.input["table"])
+        documents, details = self._results(state.input["table"])
         # Each document is on a separate line, so that its text cannot start another one.
-        lines = (f"{n}. {each['title'] or 'Untitled'}: {each['text']}" for n, each in enumerate(found, 1))
-        shown = replace(state, cache={**state.cache, "documents": "\n".join(lines)})
-        listed = [{key: each[key] for key in ("title", "url")} for each in found]
-        return {"summary": super().run(shown), "documents": listed} | told
+        lines = (f"{n}. {each['title'] or 'Untitled'}: {each['text']}" for n, each in enumerate(documents, 1))
+        view = replace(state, cache={**state.cache, "documents": "\n".join(lines)})
+        links = [{key: each[key] for key in ("title", "url")} for each in documents]
+        return {"summary": super().run(view), "documents": links} | details
 
     def slots(self, state: State) -> dict[str, Any]:
         return super().slots(state) | {"passages": passages_in(state, self.table_view)}
@@ -115,22 +115,22 @@ class WikiClarifier(LLMModule):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}
 
-    def _found(self, table: Table) -> tuple[list[Mapping[str, str]], dict[str, str]]:
+    def _results(self, table: Table) -> tuple[list[Mapping[str, str]], dict[str, str]]:
         """Return the results for the caption, or else for the header, and details for the output."""
         if self.search is None:
-            return [], {"without": _NOWHERE}
-        told = {"without": "the table has no caption and no header"}
+            return [], {"without": _NO_SEARCH}
+        details = {"without": "the table has no caption and no header"}
         for query in subjects_of(table):
-            told = {"query": query}
+            details = {"query": query}
             try:
-                if found := self.search.run(State(cache=told))["results"]:
-                    return found, told
+                if results := self.search.run(State(cache=details))["results"]:
+                    return results, details
             except ChameleonError as problem:
-                return [], told | {"without": problem.what}
-        return [], told
+                return [], details | {"without": problem.what}
+        return [], details
 
 
 def subjects_of(table: Table) -> list[str]:
     """Return the queries to try until one finds something: the caption, then the header."""
     header = " ".join(name for name in table.header if name.strip())
-    return [line for text in (table.caption, header) if (line := one_line(text, _LONGEST_CAPTION))]
+    return [line for text in (table.caption, header) if (line := one_line(text, _MAX_CAPTION_CHARS))]

@@ -52,10 +52,10 @@ class TableCut(Module):
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if output["whole"]:
             return {}
-        found = {key: output[key] for key in ("rows", "columns")}
+        positions = {key: output[key] for key in ("rows", "columns")}
         if before := cache.get("kept"):
-            found = {key: [before[key][position] for position in found[key]] for key in found}
-        return {"kept": found}
+            positions = {key: [before[key][position] for position in positions[key]] for key in positions}
+        return {"kept": positions}
 
 
 def part(table: Table, rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:

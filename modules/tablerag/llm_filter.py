@@ -67,23 +67,23 @@ class LLMFilter(TableCut, LLMModule):
             return whole("the table is small")
         if reason := without_pandas():
             return whole(reason)
-        read = [self._value_or_rejection(reply, state) for reply in self.ask(state)]
-        codes = [value for value in read if not isinstance(value, StepRejected)]
-        faults = [value.what for value in read if isinstance(value, StepRejected)]
+        outcomes = [self._value_or_rejection(reply, state) for reply in self.ask(state)]
+        codes = [value for value in outcomes if not isinstance(value, StepRejected)]
+        faults = [value.what for value in outcomes if isinstance(value, StepRejected)]
         if self.agree == "text" and codes:
-            most = Counter(codes).most_common(1)[0][0]
-            codes, faults = [code for code in codes if code == most], []
+            mode = Counter(codes).most_common(1)[0][0]
+            codes, faults = [code for code in codes if code == mode], []
         results = {code: run_filter(code, table, self.timeout) for code in dict.fromkeys(codes)}
         faults += [result for code in codes if isinstance(result := results[code], str)]
-        kept = Counter(result for code in codes if isinstance(result := results[code], KeptPart))
-        if not kept:
+        tally = Counter(result for code in codes if isinstance(result := results[code], KeptPart))
+        if not tally:
             return whole(faults[0]) | {"faults": faults}
-        ((chosen, count),) = kept.most_common(1)
+        ((winner, count),) = tally.most_common(1)
         votes = {"votes": count, "faults": faults}
         if count < len(faults):
             return whole("more samples failed than agree on what to keep") | votes
-        code = next(code for code in codes if results[code] == chosen)
-        return part(table, chosen.rows, chosen.columns) | {"code": code} | votes
+        code = next(code for code in codes if results[code] == winner)
+        return part(table, winner.rows, winner.columns) | {"code": code} | votes
 
     def parse(self, text: str) -> str:
         return program_in(text)
@@ -91,10 +91,10 @@ class LLMFilter(TableCut, LLMModule):
     def slots(self, state: State) -> dict[str, Any]:
         """Show the table with unique column names, as the code sees them."""
         table: Table = state.input["table"]
-        named = Table(safe_names(table.header), table.rows, table.caption)
+        frame = Table(safe_names(table.header), table.rows, table.caption)
         return super().slots(state) | {
-            "table": table_text(named, style=self.table_view.style, **self.table_view.limits),
-            "types": types_in_words(named),
+            "table": table_text(frame, style=self.table_view.style, **self.table_view.limits),
+            "types": types_in_words(frame),
             "as_text": self.numbers == "text" or None,
         }
 
@@ -150,39 +150,39 @@ def kept_in_frame(frame: Any, table: Table, names: Sequence[str]) -> KeptPart | 
     if len(set(columns)) < len(columns) or any(len(row) != len(columns) for row in rows):
         return f"{_RESULT} has a column twice, or rows of other widths"
     whole_rows = [tuple(row[column] for column in columns) for row in table.rows]
-    kept = _rows_by_label(labels, rows, whole_rows)
-    if kept is None and all(isinstance(cell, str) for cells in rows for cell in cells):
-        kept = positions([tuple(cells) for cells in rows], whole_rows)
-    if kept is None:
+    indexes = _rows_by_label(labels, rows, whole_rows)
+    if indexes is None and all(isinstance(cell, str) for cells in rows for cell in cells):
+        indexes = positions([tuple(cells) for cells in rows], whole_rows)
+    if indexes is None:
         return f"{_RESULT} has a row that the table does not have"
-    return KeptPart(tuple(sorted(set(kept))), tuple(sorted(columns)))
+    return KeptPart(tuple(sorted(set(indexes))), tuple(sorted(columns)))
 
 
-def _rows_by_label(labels: Any, shown: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[int] | None:
+def _rows_by_label(labels: Any, lines: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[int] | None:
     """Return the rows with these labels, if the cells next to each label match that row."""
-    if not isinstance(labels, list) or len(labels) != len(shown):
+    if not isinstance(labels, list) or len(labels) != len(lines):
         return None
-    found = []
-    for label, cells in zip(map(str, labels), shown, strict=True):
+    numbers = []
+    for label, cells in zip(map(str, labels), lines, strict=True):
         row = int(label[:9]) if label.isascii() and label.isdecimal() else len(rows)
         if row >= len(rows) or not all(map(_is_cell, cells, rows[row])):
             return None
-        found.append(row)
-    return found
+        numbers.append(row)
+    return numbers
 
 
-def _is_cell(shown: Any, cell: str) -> bool:
+def _is_cell(value: Any, cell: str) -> bool:
     """Return whether a value equals a cell, as a number or ignoring case; None matches any cell."""
-    if isinstance(shown, str):
-        return normal(shown) == normal(cell)
-    if shown is None:
+    if isinstance(value, str):
+        return normal(value) == normal(cell)
+    if value is None:
         return True
-    if isinstance(shown, bool) or not isinstance(shown, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     # The number as pandas parses it, then as our tables do.
     amount = read_amount(cell)
     for number in (cell.replace(",", ""), amount and amount.number):
         with suppress(ValueError, OverflowError, TypeError):  # not a number, or too large for a float
-            if math.isclose(float(number), shown, rel_tol=1e-9):  # type: ignore[arg-type]
+            if math.isclose(float(number), value, rel_tol=1e-9):  # type: ignore[arg-type]
                 return True
     return False

@@ -31,8 +31,8 @@ class BySimilarity(Module):
     def check(self) -> None:
         """Raise `InputError` for an unknown `by`, `MissingPackage` if its embeddings are not installed."""
         similarities("", [], self.by)
-        way, _, model = self.by.partition(":")
-        if way == "dense":
+        method, _, model = self.by.partition(":")
+        if method == "dense":
             require_embeddings(model or MINILM)
 
     def runtime_info(self) -> Mapping[str, Any]:
@@ -66,9 +66,9 @@ class SemanticFilter(TableCut, BySimilarity):
         if not table.rows:
             return whole("the table has no rows")
         query = query_of(state.input)
-        columns = self._kept(query, self.column_texts(table), self.columns, "table")
+        columns = self._positions(query, self.column_texts(table), self.columns, "table")
         # Whole rows are compared, with the columns that will be dropped: a match there must count.
-        rows = self._kept(query, ["|".join(row) for row in table.rows], self.rows, self.order)
+        rows = self._positions(query, ["|".join(row) for row in table.rows], self.rows, self.order)
         return part(table, rows, columns)
 
     def column_texts(self, table: Table) -> list[str]:
@@ -79,11 +79,11 @@ class SemanticFilter(TableCut, BySimilarity):
             texts.append(f"{column.name}: {', '.join(cells[:_SHOWN_CELLS])}")
         return texts
 
-    def _kept(self, query: str, texts: Sequence[str], most: int | None, order: Order) -> list[int]:
-        if most is not None and len(texts) > most:
-            near = similarities(query, texts, self.by)
-            if min(near) < max(near):  # else all are equally similar, and a cut would be random
-                return top(near, most, order)
+    def _positions(self, query: str, texts: Sequence[str], limit: int | None, order: Order) -> list[int]:
+        if limit is not None and len(texts) > limit:
+            scores = similarities(query, texts, self.by)
+            if min(scores) < max(scores):  # else all are equally similar, and a cut would be random
+                return top(scores, limit, order)
         return list(range(len(texts)))
 
 
@@ -111,9 +111,9 @@ class PassageRetriever(BySimilarity):
     def run(self, state: State) -> dict[str, Any]:
         """Return `passages`, and `kept`: the numbers of pieces kept and in total (omitted if all fit)."""
         passages = []
-        for given in state.input.get("passages") or ():
-            named = given if isinstance(given, Mapping) else {"text": given}
-            passage = {key: str(named.get(key) or "").strip() for key in ("title", "text")}
+        for item in state.input.get("passages") or ():
+            fields = item if isinstance(item, Mapping) else {"text": item}
+            passage = {key: str(fields.get(key) or "").strip() for key in ("title", "text")}
             if any(passage.values()):
                 passages.append(passage)
         if sum(_tokens(each["title"], each["text"]) for each in passages) <= self.max_tokens:
@@ -121,21 +121,21 @@ class PassageRetriever(BySimilarity):
         titles = [each["title"] for each in passages]
         pieces = [(of, text) for of, each in enumerate(passages) for text in _pieces(each["text"])]
         compared = [f"{titles[of]}: {text}" if titles[of] else text for of, text in pieces]
-        near = similarities(query_of(state.input), compared, self.by)
-        ranked = top(near, len(pieces), "similarity")[::-1]
-        left, chosen = self.max_tokens, dict[int, list[int]]()  # by passage
+        scores = similarities(query_of(state.input), compared, self.by)
+        ranked = top(scores, len(pieces), "similarity")[::-1]
+        left, picks = self.max_tokens, dict[int, list[int]]()  # by passage
         for place in ranked:
             of, text = pieces[place]
             # The title counts toward the first piece of its passage.
-            cost = _tokens("" if of in chosen else titles[of], text)
+            cost = _tokens("" if of in picks else titles[of], text)
             if cost <= left:
                 left -= cost
-                chosen.setdefault(of, []).append(place)
-        kept = [
+                picks.setdefault(of, []).append(place)
+        parts = [
             {"title": titles[of], "text": " ".join(pieces[place][1] for place in sorted(places))}
-            for of, places in sorted(chosen.items())
+            for of, places in sorted(picks.items())
         ]
-        return {"passages": kept, "kept": [sum(map(len, chosen.values())), len(pieces)]}
+        return {"passages": parts, "kept": [sum(map(len, picks.values())), len(pieces)]}
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"passages": output["passages"]} if "kept" in output else {}
@@ -143,17 +143,17 @@ class PassageRetriever(BySimilarity):
 
 def _pieces(text: str) -> Iterator[str]:
     """Yield adjacent sentences joined up to the size of a piece; a longer sentence is truncated."""
-    held, tokens = list[str](), 0
+    sentences, tokens = list[str](), 0
     for sentence in _SENTENCE_END.split(text):
-        said = beginning(sentence.strip(), _PIECE_TOKENS)
-        size = estimated_tokens(said) if said else 0
-        if held and tokens + size > _PIECE_TOKENS:
-            yield " ".join(held)
-            held, tokens = [], 0
-        held += [said] if said else []
+        piece = beginning(sentence.strip(), _PIECE_TOKENS)
+        size = estimated_tokens(piece) if piece else 0
+        if sentences and tokens + size > _PIECE_TOKENS:
+            yield " ".join(sentences)
+            sentences, tokens = [], 0
+        sentences += [piece] if piece else []
         tokens += size
-    if held:
-        yield " ".join(held)
+    if sentences:
+        yield " ".join(sentences)
 
 
 def _tokens(title: str, text: str) -> int:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Hit, Retriever
 
-_NEAREST = 8  # documents shown by a declined run
-_ROWS, _CELL = 3, 60  # how many rows of a table it shows, and characters per cell
-_SHOWN = 25  # rows of a table in a prompt
-_SEEN = 2_000  # rows of a table that are compared with the question
+_MAX_NEAREST = 8  # documents shown by a declined run
+_FIRST_ROWS, _MAX_CELL_CHARS = 3, 60  # how many rows of a table it shows, and characters per cell
+_SHOWN_ROWS = 25  # rows of a table in a prompt
+_MAX_ROWS = 2_000  # rows of a table that are compared with the question
 
 
 class TableRetriever(Module):
@@ -89,23 +89,23 @@ class TableRetriever(Module):
         index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
         queries = queries_of(state.input)
         if self.passages is None:
-            hits = _searched(retriever, queries, self.k)
+            hits = _hits(retriever, queries, self.k)
         else:
-            hits = _searched(retriever, queries, self.k, "table")
-            hits += _searched(retriever, queries, self.passages, "passage")
-        found = [(hit, index.document(hit.id)) for hit in hits]
-        if not found or (self.passages is None and not any(document.table for _, document in found)):
+            hits = _hits(retriever, queries, self.k, "table")
+            hits += _hits(retriever, queries, self.passages, "passage")
+        pairs = [(hit, index.document(hit.id)) for hit in hits]
+        if not pairs or (self.passages is None and not any(document.table for _, document in pairs)):
             raise Declined("nothing in the index matches the question")
-        told = [
+        entries = [
             {"id": hit.id, "name": each.name, "score": float(hit.score), "source": dict(each.source)}
-            for hit, each in found
+            for hit, each in pairs
         ]
-        documents = [document for _, document in found]
-        with_table = [each for each, document in zip(told, documents, strict=True) if document.table]
+        documents = [document for _, document in pairs]
+        with_table = [each for each, document in zip(entries, documents, strict=True) if document.table]
         tables = self.kept([(each.table, each.title) for each in documents if each.table is not None])
         texts = [each for each in documents if each.table is None and each.text]
         return {
-            "retrieved": told,
+            "retrieved": entries,
             "tables": tables,
             "passages": list(map(passage_of, texts)),
             "sources": [source_of(each) for each in with_table[: len(tables) if self.tables else 1]],
@@ -114,14 +114,14 @@ class TableRetriever(Module):
 
     def kept(self, found: Sequence[tuple[Table, str]]) -> list[Table]:
         """Return the tables to keep; one without a caption gets the title of its document."""
-        kept, left = list[Table](), self.max_tokens
+        tables, left = list[Table](), self.max_tokens
         for table, title in found[: self.tables]:
-            shown = table_text(table.take_rows(range(min(_SHOWN, len(table.rows)))), style="pipe")
-            left -= estimated_tokens(shown)
-            if left < 0 and kept:
+            text = table_text(table.take_rows(range(min(_SHOWN_ROWS, len(table.rows)))), style="pipe")
+            left -= estimated_tokens(text)
+            if left < 0 and tables:
                 break
-            kept.append(table if table.caption.strip() else table.with_caption(title))
-        return kept
+            tables.append(table if table.caption.strip() else table.with_caption(title))
+        return tables
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "retrieved" not in output:
@@ -140,38 +140,38 @@ class TableRetriever(Module):
         return {key: output[key] for key in ("retrieved", "sources", "nearest") if key in output}
 
 
-def _searched(retriever: Retriever, queries: Sequence[str], k: int, *kind: Any) -> list[Hit]:
+def _hits(retriever: Retriever, queries: Sequence[str], k: int, *kind: Any) -> list[Hit]:
     """Return the first `k` hits of the queries, alternating between them, best first."""
-    found: dict[str, Hit] = {}
+    by_id: dict[str, Hit] = {}
     for hits in zip_longest(*(retriever.search(query, k, *kind) for query in queries)):
         for hit in hits:
             if hit is not None:
-                found.setdefault(hit.id, hit)
-    return list(found.values())[:k]
+                by_id.setdefault(hit.id, hit)
+    return list(by_id.values())[:k]
 
 
 def passage_of(document: Document) -> dict[str, Any]:
     """Return a passage in the form of the input: title, text, and its place, if known."""
     source = {"heading": "", **document.source} if "file" in document.source else document.source
-    known = {key: source[key] for key in ("file", "heading", "page") if key in source}
-    return {"title": document.name, "text": document.text, **known}
+    place = {key: source[key] for key in ("file", "heading", "page") if key in source}
+    return {"title": document.name, "text": document.text, **place}
 
 
 def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
     """Return the documents nearest to a query as sources with their text, or some rows of a table."""
     scores = index.evidence(query, [index.place(each.id) for each in documents])
     in_order = sorted(zip(scores, documents, strict=True), key=lambda pair: -pair[0])
-    found = []
-    for number, (_, each) in enumerate(in_order[:_NEAREST], 1):
+    sources = []
+    for number, (_, each) in enumerate(in_order[:_MAX_NEAREST], 1):
         if each.table is None:
             name = {} if "file" in each.source else {"heading": each.name}
-            found.append({"passage": number, **name, **each.source, "text": each.text})
+            sources.append({"passage": number, **name, **each.source, "text": each.text})
             continue
-        rows = similarities(query, [" ".join(row) for row in each.table.rows[:_SEEN]], "bm25")
-        first = sorted(range(len(rows)), key=lambda row: -rows[row])[:_ROWS]  # ties keep their order
-        text = table_text(each.table.take_rows(sorted(first)), style="pipe", max_cell=_CELL)
-        found.append({"id": each.id, "table": each.name, **each.source, "text": text})
-    return found
+        rows = similarities(query, [" ".join(row) for row in each.table.rows[:_MAX_ROWS]], "bm25")
+        first = sorted(range(len(rows)), key=lambda row: -rows[row])[:_FIRST_ROWS]  # ties keep their order
+        text = table_text(each.table.take_rows(sorted(first)), style="pipe", max_cell=_MAX_CELL_CHARS)
+        sources.append({"id": each.id, "table": each.name, **each.source, "text": text})
+    return sources
 
 
 def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,12 +197,12 @@ def opened_index(path: str) -> Index:
     """
     folder = Path(path).expanduser()
     try:
-        told = (folder / MANIFEST).stat()
+        stat = (folder / MANIFEST).stat()
     except OSError:
         what = "the folder is not an index" if folder.is_dir() else "there is no such index"
         raise InputError(what, where=path) from None
     with _lock:
-        return _open_index(str(folder), (told.st_ino, told.st_mtime_ns, told.st_size))
+        return _open_index(str(folder), (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=8)

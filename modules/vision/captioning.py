@@ -36,8 +36,8 @@ def device_for(device: str) -> str:
     import torch
 
     if device == "auto":
-        found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        return "cpu" if found is None else found.type
+        current = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        return "cpu" if current is None else current.type
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as problem:

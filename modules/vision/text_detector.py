@@ -72,5 +72,5 @@ class TextDetector(Module):
 def _with_boxes(output: Sequence[Mapping[str, Any]]) -> str:
     """Write the box and text of each piece on a line, without the confidence, as in Chameleon's prompts."""
     boxes = [[[round(x), round(y)] for x, y in each["box"]] for each in output]
-    written = (f"({box}, {each['text']!r})" for box, each in zip(boxes, output, strict=True))
-    return "[" + ",\n ".join(written) + "]" if output else ""
+    lines = (f"({box}, {each['text']!r})" for box, each in zip(boxes, output, strict=True))
+    return "[" + ",\n ".join(lines) + "]" if output else ""

@@ -9,7 +9,7 @@ import pytest
 from pytest import LogCaptureFixture
 
 from chameleon import LLM, Executor, Inventory, Module, State, Step, Table, tool
-from chameleon.core.llm_module import _IN_FORM
+from chameleon.core.llm_module import _REMINDER
 from chameleon.core.planner import check_plan
 from chameleon.errors import PlanError
 from chameleon.inventory import shipped_inventories
@@ -51,7 +51,7 @@ def test_a_plan_is_held_to_the_modules(loopback: Start) -> None:
     form = requests[0]["response_format"]["json_schema"]
     offered = form["schema"]["properties"]["modules"]["items"]["enum"]
     assert offered == ["program_generator", "solution_generator", "answer_generator"]
-    assert form["strict"] and requests[0]["messages"][0]["content"].endswith(_IN_FORM)
+    assert form["strict"] and requests[0]["messages"][0]["content"].endswith(_REMINDER)
     assert "response_format" not in requests[1]  # a solution is text
 
 

@@ -22,7 +22,7 @@ prose = st.text(max_size=60)
 
 @given(keys, prose, prose, st.sampled_from(["OPENAI_API_KEY", "MY_APIKEY", "x_api_key"]))
 def test_no_secret_of_a_variable_or_named_survives(key: str, before: str, after: str, name: str) -> None:
-    assume(key.strip("*") and key not in "***")
+    assume(key.strip("*") and key.lower() not in "anything dummy empty fake local none not-needed null test")
     text = f"{before}{key}{after}{key}"
     assert key not in redact(text, also=[key], environ={}).replace("***", "\n")
     assume(not re.fullmatch(r"[+-]?[\d.,_]+", key))

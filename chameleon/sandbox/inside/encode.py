@@ -18,12 +18,12 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-_TEXT_OF_EXPRESSION = 4000
+_MAX_FORMULA_CHARS = 4000
 _BITS_PER_DIGIT = 3.3219280948873626
 # Subclasses come before their base classes.
 _KINDS = (bool, int, float, str, list, tuple, dict, set, frozenset, range, complex)
-_WRITTEN = (fractions.Fraction, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
-_LISTED: tuple[type[Any], ...] = (deque, type({}.keys()), type({}.values()), type({}.items()))
+_TEXT_TYPES = (fractions.Fraction, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
+_LIST_TYPES: tuple[type[Any], ...] = (deque, type({}.keys()), type({}.values()), type({}.items()))
 
 
 class Unsupported(Exception):
@@ -39,7 +39,7 @@ def kind_of(value: Any) -> str:
     value = _python_value(value)
     if (library := _library(value)) in ("pandas", "sympy"):
         return library if library == "sympy" else type(value).__name__.lower()
-    kinds = (*_KINDS, *_WRITTEN, datetime.timedelta)
+    kinds = (*_KINDS, *_TEXT_TYPES, datetime.timedelta)
     return next((kind.__name__.lower() for kind in kinds if isinstance(value, kind)), "none")
 
 
@@ -125,7 +125,7 @@ class Encoder:
             if getattr(value, "is_Integer", False) and abs(int(value)).bit_length() <= self._bits:
                 return self._integer(int(value))
             number = getattr(value, "is_Float", False)
-            return self._float(float(value)) if number else self._text(str(value)[:_TEXT_OF_EXPRESSION])
+            return self._float(float(value)) if number else self._text(str(value)[:_MAX_FORMULA_CHARS])
         raise Unsupported(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind[:80]}")
 
     def _table(self, value: Any, level: int) -> Any:
@@ -153,7 +153,7 @@ def _library(value: Any) -> str:
 def _python_value(value: Any) -> Any:
     """Return the Python equivalent of a library's value, or the value itself."""
     library, kind = _library(value), type(value).__name__
-    if isinstance(value, _LISTED):
+    if isinstance(value, _LIST_TYPES):
         return list(value)
     if library == "numpy" and hasattr(value, "tolist"):
         plain = value.tolist()

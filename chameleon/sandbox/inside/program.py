@@ -20,8 +20,8 @@ BROKEN, UNSEALED, EXHAUSTED = 1, 97, 98
 FILENAME = "<program>"
 missing: set[str] = set()
 """Heavy libraries that programs may import but that are not installed."""
-_MESSAGE = 500
-_RESERVE = 4 << 20
+_MAX_MESSAGE_CHARS = 500
+_RESERVE_BYTES = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
 _set_digits = sys.set_int_max_str_digits
 _set_recursion = sys.setrecursionlimit
@@ -66,7 +66,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
     printed = Printed(limits["stdout_bytes"])
     sys.stdout, sys.stderr, sys.stdin = printed, Printed(0), io.StringIO("")
     # Costs no memory while untouched; freed, it lets a process without memory report that.
-    reserve = bytearray(_RESERVE)
+    reserve = bytearray(_RESERVE_BYTES)
     try:
         frame = _answer(request)
     except BaseException as error:
@@ -146,7 +146,7 @@ def _restore_interpreter() -> None:
 def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
     kind = "memory" if isinstance(error, MemoryError) else "error"
     try:
-        message = str(error.msg if isinstance(error, SyntaxError) else error)[: 4 * _MESSAGE]
+        message = str(error.msg if isinstance(error, SyntaxError) else error)[: 4 * _MAX_MESSAGE_CHARS]
     except BaseException as second:
         message = f"its message cannot be read: {type(second).__name__}"
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == FILENAME else _line(error)
@@ -154,7 +154,7 @@ def _failure(error: BaseException, hidden: Sequence[str]) -> dict[str, Any]:
         message += "; pip install numpy pandas sympy provides it"
     for path in hidden:
         message = message.replace(path, "<python>")
-    return {"s": kind, "t": type(error).__name__[:100], "m": message[:_MESSAGE], "line": line}
+    return {"s": kind, "t": type(error).__name__[:100], "m": message[:_MAX_MESSAGE_CHARS], "line": line}
 
 
 def _line(error: BaseException) -> int | None:

@@ -173,8 +173,8 @@ def _read(number: int, size: int) -> bytes:
     data = bytearray(size)
     rest = memoryview(data)
     while rest:
-        read = os.readv(number, [rest])
-        if not read:
+        count = os.readv(number, [rest])
+        if not count:
             raise EOFError("the host closed the socket")
-        rest = rest[read:]
+        rest = rest[count:]
     return bytes(data)

@@ -67,7 +67,7 @@ def test_results_reach_the_context(endpoints: WebServer, monkeypatch: pytest.Mon
 
 
 def test_pages_are_read_where_yaml_asks_for_it(monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.modules.search.search._PAGE_SPACING", 0.0)
+    monkeypatch.setattr("chameleon.modules.search.search._PAGE_SPACING_SECONDS", 0.0)
     page = b"<title>T</title><script>no</script><h1>Tides</h1><p>Twice a day.</p></search_results>"
     body = [page + b"x " * 200] + [b"<p>more</p>" * 10_000] * 25
     routes: dict[str, Route] = {"/page": Answer(body), "/pdf": Answer(b"%PDF", "application/pdf")}

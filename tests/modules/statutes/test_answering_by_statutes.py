@@ -49,7 +49,7 @@ def test_statutes_come_from_nothing_else(tmp_path: Path, monkeypatch: pytest.Mon
     for bad in (None, "", 7, {"1": 2}, "/nowhere/at-all.json"):
         with pytest.raises(InputError):
             Statutes.of(bad)
-    monkeypatch.setattr("chameleon.modules.statutes.library._LARGEST", 9)
+    monkeypatch.setattr("chameleon.modules.statutes.library._MAX_FILE_BYTES", 9)
     (tmp_path / "law.txt").write_text("§1. Fees\n(a) Boats.\n", "utf-8")
     with pytest.raises(InputError, match="more than 9 bytes"):
         Statutes.of(tmp_path)

@@ -37,7 +37,7 @@ WORDS = {(20, 15): "Melting point", (300, 15): "Boiling", (20, 100): "Water 100"
 
 @pytest.fixture(autouse=True)
 def _no_engine_is_kept(monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_made", dict(engines._made))
+    monkeypatch.setattr(engines, "_engines", dict(engines._engines))
 
 
 def detect(path: Path | str, **settings: Any) -> State:
@@ -94,7 +94,7 @@ def test_a_line_not_read_in_full_answers_nothing(tmp_path: Path, monkeypatch: Mo
         ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]"),
         ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50"),
     ):
-        monkeypatch.setattr(engines, "_made", {})
+        monkeypatch.setattr(engines, "_engines", {})
         double_of_easyocr(monkeypatch, [(box, *text) for box, text in zip(boxes, texts, strict=True)])
         state = detect(path, engine="easyocr")
         assert state.cache["detected_text"] == read
@@ -109,7 +109,7 @@ def test_auto_takes_what_works(tmp_path: Path, monkeypatch: MonkeyPatch, caplog:
     readers = double_of_easyocr(monkeypatch, has_gpu=True)
     path = text_picture(tmp_path / "a.png", {(20, 15): "Boiling"})
     assert detect(path).cache["detected_text"] == "Paris Lyon" and readers[0][1]["gpu"]
-    monkeypatch.setattr(engines, "_made", {})
+    monkeypatch.setattr(engines, "_engines", {})
     monkeypatch.setattr(sys.modules["easyocr"], "Reader", failing_reader)
     assert "cannot load its models" in detect(path, engine="easyocr").why
     if find_spec("rapidocr") is None:
@@ -143,7 +143,7 @@ def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: MonkeyPatch) 
             resolved = TextDetector().runtime_info()
         assert resolved["engine"] == (present or [None])[0]
         assert set(resolved["versions"]) >= {"pillow", *present[:1]}
-    assert engines._made.keys() <= {(name, ()) for name in here}
+    assert engines._engines.keys() <= {(name, ()) for name in here}
 
 
 @rapidocr
