@@ -37,7 +37,7 @@ class Fetaqa(TableBenchmark):
             else:
                 yield row
 
-    def recognises(self, row: Row) -> bool:
+    def recognizes(self, row: Row) -> bool:
         """Return whether the row has a question, a sentence, and the release's keys, cells or an order."""
         has_sentence = isinstance(row.get("answer", row.get("gold")), str) and "question" in row
         return has_sentence and bool({"table_array", "highlighted_cell_ids", "order"} & row.keys())

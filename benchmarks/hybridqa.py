@@ -126,7 +126,7 @@ def _context(row: Row) -> tuple[str, list[Passage]]:
 def listed_passages(text: str) -> list[Passage]:
     """Return the passages of "title: text | title: text | ".
 
-    Texts are tokenised, so a colon after a space belongs to a text, and one after a word to a title; of
+    Texts are tokenized, so a colon after a space belongs to a text, and one after a word to a title; of
     several, as in "Magic: The Gathering: It is", the last one ends the title. A part without a title belongs
     to the previous text, which contains a bar.
     """

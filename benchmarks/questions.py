@@ -85,7 +85,7 @@ class Questions(Benchmark):
         """Name the line of a row."""
         return f"line {row['line']}"
 
-    def recognises(self, row: Row) -> bool:
+    def recognizes(self, row: Row) -> bool:
         return FAULT in row or {"question", "answer"} <= row.keys()
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:

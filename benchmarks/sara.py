@@ -56,7 +56,7 @@ class Sara(Benchmark):
         for row in _of_the_release(path) or found:
             yield {**row, "statutes": str(statutes)} if statutes and "question" in row else row
 
-    def recognises(self, row: Row) -> bool:
+    def recognizes(self, row: Row) -> bool:
         """Return whether the row is a case: facts, a question, and a label or dollars as the answer."""
         if not {"text", "question", "answer"} <= row.keys():
             return False
@@ -99,7 +99,7 @@ class Sara(Benchmark):
             )
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """Write percent with half of the 90 % interval, Wilson's as in table 4: "77.50±10.65"."""
+        """Write percent with half of the 90% interval, Wilson's as in table 4: "77.50±10.65"."""
         share = super().percent(column, correct, n)
         return f"{share}±{100 * half_width(correct / n, n):.2f}" if n else share
 

@@ -58,7 +58,7 @@ class Wikitq(TableBenchmark):
             else:
                 yield row
 
-    def recognises(self, row: Row) -> bool:
+    def recognizes(self, row: Row) -> bool:
         """Return whether the row has a question, a table and a list of answers."""
         answer = row.get("answer", row.get("gold"))
         return {"question", "table_id"} <= row.keys() and isinstance(answer, list)

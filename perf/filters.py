@@ -57,7 +57,7 @@ def main() -> None:
     heads = [f"{name} ({arms[0]['table']['gold_known']:,}): kept | cells" for name, arms in runs.items()]
     print(f"| filter | {' | '.join(heads)} |\n|---|{'---:|---:|' * len(runs)}")
     for arms in zip(*runs.values(), strict=True):
-        cells = [f"{100 * arm['table'][key]:.2f} %" for arm in arms for key in ("gold_kept", "cells")]
+        cells = [f"{100 * arm['table'][key]:.2f}%" for arm in arms for key in ("gold_kept", "cells")]
         print(f"| {arms[0]['about']} | {' | '.join(cells)} |")
 
 

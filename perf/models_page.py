@@ -42,7 +42,7 @@ def _of(name: str, cells: Sequence[Any]) -> list[Any]:
 
 
 def _table(name: str, title: str, cells: Sequence[Any]) -> str:
-    """Return a table in Markdown: shares with half of their 90 % intervals, and costs per problem."""
+    """Return a table in Markdown: shares with half of their 90% intervals, and costs per problem."""
     mine = _of(name, cells)
     plain = next((cell.verdicts for cell in mine if cell.method == PLAIN), "")
     lines = [f"## {title}", "", HEAD, f"|---{'|---:' * (HEAD.count('|') - 2)}|"]
@@ -51,10 +51,10 @@ def _table(name: str, title: str, cells: Sequence[Any]) -> str:
         wrong, declined = cell.verdicts.count("w"), cell.verdicts.count("d")
         told = [cell.method if " " in cell.method else f"`{cell.method}`", n]
         told += [
-            f"{100 * right / n:.0f} % ± {100 * half_width(right / n, n):.0f}",
-            f"{100 * wrong / n:.0f} %",
+            f"{100 * right / n:.0f}% ± {100 * half_width(right / n, n):.0f}",
+            f"{100 * wrong / n:.0f}%",
         ]
-        told += [f"{100 * declined / n:.0f} %", f"{100 * (n - right - wrong - declined) / n:.0f} %"]
+        told += [f"{100 * declined / n:.0f}%", f"{100 * (n - right - wrong - declined) / n:.0f}%"]
         told += ["" if cell.method == PLAIN else _less(cell.verdicts, plain)]
         told += [f"{sum(cell.calls) / n:.1f}", f"{sum(cell.read) / n:,.0f} + {sum(cell.written) / n:,.0f}"]
         told += [f"{sorted(cell.seconds)[n // 2]:.0f}", cell.commit]
@@ -87,7 +87,7 @@ def _picture(cells: Sequence[Any]) -> str:
             width = 480 * count / len(cell.verdicts)
             parts.append(f'<rect x="{begin:.1f}" y="{top}" width="{width:.1f}" height="16" fill="{color}"/>')
             if width > 24:
-                share = f"{100 * count / len(cell.verdicts):.0f} %"
+                share = f"{100 * count / len(cell.verdicts):.0f}%"
                 parts.append(
                     f'<text x="{begin + 4:.1f}" y="{top + 12}" fill="{ink}" font-size="11">{share}</text>'
                 )

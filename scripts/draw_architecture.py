@@ -74,17 +74,17 @@ def draw() -> str:
         for place, room in enumerate(floor):
             parts += box(room, LEFT + place * (width + GAP), TOP + number * (HEIGHT + GAP), width, BLUE)
     for number, room in enumerate((*PLUGINS, *DATA)):
-        colour = SAND if room in PLUGINS else GREEN
-        parts += box(room, RIGHT, TOP + number * (HEIGHT + GAP), WIDTH - LEFT - RIGHT, colour)
+        color = SAND if room in PLUGINS else GREEN
+        parts += box(room, RIGHT, TOP + number * (HEIGHT + GAP), WIDTH - LEFT - RIGHT, color)
     note = "A room imports from its own floor and those below, never from above. Green is data."
     return "\n".join([*parts, text(LEFT, bottom + 8, note), "</svg>", ""])
 
 
-def box(room: DrawnRoom, x: float, y: float, width: float, colour: str) -> list[str]:
+def box(room: DrawnRoom, x: float, y: float, width: float, color: str) -> list[str]:
     """Return a room as a rectangle with two lines of text."""
     frame = f'<rect x="{x:.0f}" y="{y}" width="{width:.0f}" height="{HEIGHT}" rx="6"'
     return [
-        f'{frame} fill="{colour}" stroke="#8899aa"/>',
+        f'{frame} fill="{color}" stroke="#8899aa"/>',
         text(x + 12, y + 26, room.title, bold=True),
         text(x + 12, y + 46, room.does),
     ]

@@ -24,28 +24,28 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 
 _SEASON = re.compile(r"\d+/\d+")
 _MAX_CHARS = 1_000
-_PRECISION = 15  # the recogniser sets this for the whole process on import
+_PRECISION = 15  # the recognizer sets this for the whole process on import
 _MIDNIGHT = re.compile(r".*-.*-.* 00:00:00")
 
-Recognise = Callable[[str, str], list[Any]]
+Recognize = Callable[[str, str], list[Any]]
 
 
 class BinderRule(ValueScorer):
-    """Binder (Cheng et al., 2023): lenient: dates and numbers are recognised, and units may be missing."""
+    """Binder (Cheng et al., 2023): lenient: dates and numbers are recognized, and units may be missing."""
 
     def check(self) -> None:
-        _recognisers()
+        _recognizers()
 
     def from_value(self, value: Any, problem: Problem) -> list[Any]:
         return list(value) if isinstance(value, list | tuple) else [value]
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the recognised answers match the problem's.
+        """Return whether the recognized answers match the problem's.
 
         A single answer is also right if it is 1 or 0 for "yes" or "no", or for the word before or after "or"
         in the question, and if the words of a number with a unit, or the parts of a date, are among those of
         the other side. Canonical values are ignored. Raises `InputError` if the question is unknown,
-        `MissingPackage` without the recogniser.
+        `MissingPackage` without the recognizer.
 
         Oddities of the metric: a prediction that is not a list is never right, because it is compared with
         the gold list as one text; "14" is not "14 weeks", although it is "14 days".
@@ -55,9 +55,9 @@ class BinderRule(ValueScorer):
             return False
         sides = (texts_of(prediction), problem.gold)
         texts, gold_texts = ({item.lower().strip() for item in side} for side in sides)
-        if texts == gold_texts:  # skip the slow recogniser
+        if texts == gold_texts:  # skip the slow recognizer
             return True
-        predicted, gold = (sorted(set(map(recognised, side))) for side in (texts, gold_texts))
+        predicted, gold = (sorted(set(map(recognized, side))) for side in (texts, gold_texts))
         if len(predicted) == len(gold) == 1 and (
             _stands_for(predicted[0], gold[0], question) or _is_part(predicted[0], gold[0])
         ):
@@ -92,21 +92,21 @@ def _is_part(answer: str, gold: str) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def recognised(text: str) -> str:
+def recognized(text: str) -> str:
     """Return a text with its dates and durations as TIMEX ("1995-01-26", "P3Y") and its numbers in digits.
 
     A text that begins like "1991/92" is unchanged, as is one of more than 1,000 characters, on which the
-    recogniser would take seconds; midnight after a date is dropped. Source: Binder's normaliser. Raises
-    `MissingPackage` without the recogniser.
+    recognizer would take seconds; midnight after a date is dropped. Source: Binder's normalizer. Raises
+    `MissingPackage` without the recognizer.
     """
     if len(text) > _MAX_CHARS:
         return text
     text = text.replace("\\n", "; ")
-    dates, numbers, culture = _recognisers()
-    for recognise, to_text in ((dates, _timex), (numbers, _number)):
+    dates, numbers, culture = _recognizers()
+    for recognize, to_text in ((dates, _timex), (numbers, _number)):
         if not _SEASON.match(text):
             with localcontext(prec=_PRECISION):
-                spans = [(each.start, each.end + 1, to_text(each)) for each in recognise(text, culture)]
+                spans = [(each.start, each.end + 1, to_text(each)) for each in recognize(text, culture)]
             text = _replace(text, spans)
     return text[: -len(" 00:00:00")] if _MIDNIGHT.match(text) else text
 
@@ -133,9 +133,9 @@ def _number(finding: Any) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _recognisers() -> tuple[Recognise, Recognise, str]:
+def _recognizers() -> tuple[Recognize, Recognize, str]:
     use = "Binder's rule needs"
-    with warnings.catch_warnings(), localcontext():  # the recogniser sets the precision of all decimals
+    with warnings.catch_warnings(), localcontext():  # the recognizer sets the precision of all decimals
         warnings.simplefilter("ignore")  # its patterns are written for older Pythons
         require("recognizers-text-number", use, "binder-metric", module="recognizers_number", imports=True)
         require(

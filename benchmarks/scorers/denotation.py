@@ -68,7 +68,7 @@ class DenotationRule(Scorer):
 
 @dataclass(frozen=True)
 class DenotedAnswer:
-    """One answer: its normalised text, and its number or date, if any."""
+    """One answer: its normalized text, and its number or date, if any."""
 
     text: str
     meant: float | Date | None = None

@@ -73,7 +73,7 @@ class OfficialRule(_FromProgram, GradedScorer):
 
     figures: ClassVar[tuple[str, ...]] = (
         *(f"{kind} accuracy" for kind in _KINDS),
-        *(f"{kind} ± 90 %" for kind in _KINDS),
+        *(f"{kind} ± 90%" for kind in _KINDS),
     )
 
     def check(self) -> None:
@@ -99,7 +99,7 @@ class OfficialRule(_FromProgram, GradedScorer):
         """Return the shares of all problems in percent, and half of their intervals: Wald's, as published."""
         shares = {kind: sums[kind] / n for kind in _KINDS}
         means = {f"{kind} accuracy": 100 * share for kind, share in shares.items()}
-        return means | {f"{k} ± 90 %": 100 * Z_90 * sqrt(p * (1 - p) / n) for k, p in shares.items()}
+        return means | {f"{k} ± 90%": 100 * Z_90 * sqrt(p * (1 - p) / n) for k, p in shares.items()}
 
 
 class PrecisionRule(ValueScorer):

@@ -73,11 +73,11 @@ class PromptPGRule(Scorer):
         return choices[index] if index < len(choices) else self._random.choice(choices)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Compare the normalised prediction, as Python writes it, with the gold answer; None is wrong."""
+        """Compare the normalized prediction, as Python writes it, with the gold answer; None is wrong."""
         if prediction is None:
             return False
         unit = problem.detail.get("unit")
-        return normalise(written(prediction), unit).lower() == normalise(str(problem.gold), unit).lower()
+        return normalize(written(prediction), unit).lower() == normalize(str(problem.gold), unit).lower()
 
 
 def choice_letter(text: str) -> str | None:
@@ -102,7 +102,7 @@ def _free_answer(text: str) -> str:
     return text
 
 
-def normalise(text: str, unit: str | None) -> str:
+def normalize(text: str, unit: str | None) -> str:
     """Return an answer in the form in which it is compared.
 
     A leading "$" and one trailing comma, stop or slash are dropped. Numbers and quotients are written with at

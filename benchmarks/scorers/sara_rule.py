@@ -56,19 +56,19 @@ class HingeRule(StatutoryRule):
 
 
 class LegalbenchRule(GradedScorer):
-    """LegalBench: balanced accuracy of labels, and amounts within 10 %, digits read without dots."""
+    """LegalBench: balanced accuracy of labels, and amounts within 10%, digits read without dots."""
 
-    figures: ClassVar[tuple[str, ...]] = ("balanced accuracy", "within 10 %")
+    figures: ClassVar[tuple[str, ...]] = ("balanced accuracy", "within 10%")
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the normalised label is the same, or the amount within a tenth of the gold one.
+        """Return whether the normalized label is the same, or the amount within a tenth of the gold one.
 
         Oddities of the metric: commas and dots are deleted before the first run of digits is read, so
         "$1,234.00" is 123,400; a tenth of a dollar is added to the gold amount, and $0 is never right.
         """
         text, gold = text_of(prediction), dollars(problem.gold)
         if gold is None:
-            return _normalised(text) == _normalised(problem.gold)
+            return _normalized(text) == _normalized(problem.gold)
         digits = re.search(r"[0-9]+", text.replace(",", "").replace(".", ""))
         if digits is None or len(digits[0]) > 300:
             return False
@@ -83,7 +83,7 @@ class LegalbenchRule(GradedScorer):
         """Return the mean share of right labels over the gold labels, 0 without any; likewise for amounts."""
         shares = [_share(sums, label) for label in LABELS if sums.get(label)]
         balanced = sum(shares) / len(shares) if shares else 0.0
-        return {"balanced accuracy": balanced, "within 10 %": _share(sums, "amount")}
+        return {"balanced accuracy": balanced, "within 10%": _share(sums, "amount")}
 
 
 class GptStatutesRule(GradedScorer):
@@ -134,5 +134,5 @@ def _share(sums: Mapping[str, float], kind: str) -> float:
     return 100 * sums.get(f"{kind} right", 0.0) / n if n else 0.0
 
 
-def _normalised(text: str) -> str:
+def _normalized(text: str) -> str:
     return text.translate(NO_PUNCTUATION).strip().lower()

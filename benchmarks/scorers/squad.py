@@ -17,7 +17,7 @@ from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """Drop case, ASCII punctuation and articles; separate words by single spaces.
 
     Oddity of the metric: curly quotes and dashes are kept, and "9.110" equals "9,110".
@@ -26,8 +26,8 @@ def normalised(text: str) -> str:
 
 
 def same_text(said: str, gold: str) -> bool:
-    """Return whether two texts are the same after normalisation."""
-    return normalised(said) == normalised(gold)
+    """Return whether two texts are the same after normalization."""
+    return normalized(said) == normalized(gold)
 
 
 def f1(said: str, gold: str) -> float:
@@ -35,7 +35,7 @@ def f1(said: str, gold: str) -> float:
 
     If a side has no words it is 1 if both have none, else 0.
     """
-    words, gold_words = normalised(said).split(), normalised(gold).split()
+    words, gold_words = normalized(said).split(), normalized(gold).split()
     if not (words and gold_words):
         return float(words == gold_words)
     common = (Counter(words) & Counter(gold_words)).total()

@@ -45,7 +45,7 @@ class ChameleonRule(Scorer):
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Compare texts ignoring case, anything else by `agrees`. Raises `InputError` for unknown choices."""
         gold = typed_gold(problem)
-        answer = normalise(prediction, known_choices(problem), problem.detail.get("unit"))
+        answer = normalize(prediction, known_choices(problem), problem.detail.get("unit"))
         if isinstance(answer, str) and isinstance(gold, str):
             return answer.strip().lower() == gold.strip().lower()
         return agrees(answer, gold)
@@ -61,7 +61,7 @@ def stated_answer(text: str) -> str | None:
     return match["answer"].strip() if match else None
 
 
-def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
+def normalize(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
     """Return a prediction in the form in which it is compared.
 
     A float is rounded to three places. "$" and the unit are removed from a text; without choices it becomes a

@@ -64,7 +64,7 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
         programs = run.plans.programs
         for names, count in list(programs.items())[:_MAX_PROGRAMS]:
             program = one_line(" → ".join(names) or "(no plan)", 400)
-            echo(f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {program}")
+            echo(f"  {100 * count / run.plans.n:6.2f}%  {count:6,}  {program}")
         if len(programs) > _MAX_PROGRAMS:
             echo(f"  … {len(programs) - _MAX_PROGRAMS:,} more")
 

@@ -22,7 +22,7 @@ from chameleon.evaluation.data import (
     beside,
     find_benchmark,
     read_problems,
-    recognised,
+    recognized,
     warn_of_columns,
 )
 from chameleon.evaluation.problems import in_turn
@@ -51,7 +51,7 @@ class Data:
         self, path: Path, benchmark: str | None, options: DataOptions, given: Mapping[str, Any] | None = None
     ) -> None:
         self.path, self.options, self.given = path, options, given or {}
-        self.benchmark: Benchmark = recognised(path) if benchmark is None else find_benchmark(benchmark)
+        self.benchmark: Benchmark = recognized(path) if benchmark is None else find_benchmark(benchmark)
         self.file = DataFile(path, self.benchmark.id_key, keeps_bad=self.benchmark.skips_bad_rows)
         if self.benchmark.skips_bad_rows:
             warn_of_columns(self.benchmark, self.file, path)
@@ -140,7 +140,7 @@ def show_counts(
         echo(counts_table({"ALL": tally.all, **tally.telling}, tally, benchmark) + "\n")
     answered = tally.answered
     declined = f"{tally.declined:,}{of_them_right(tally.rightly_declined)}"
-    right = f"right {benchmark.percent('ALL', answered.correct, answered.n)} % of them"
+    right = f"right {benchmark.percent('ALL', answered.correct, answered.n)}% of them"
     figures = in_figures(tally, answered) if tally.graded else right
     echo(f"Answered {answered.n:,}, {figures}; declined {declined}, failed {tally.failed:,}.")
     if tally.graded and answered.n < tally.all.n:

@@ -87,7 +87,7 @@ class Walk:
 class Entry:
     """A file: its name in the index, the digest of its bytes, its documents, and the parts left out.
 
-    `left_out` is repeated as long as the file is unchanged; `summarised` says whether a model has described
+    `left_out` is repeated as long as the file is unchanged; `summarized` says whether a model has described
     all its tables; `engine` is the OCR engine, or "", that could not read some of its pages.
     """
 
@@ -95,7 +95,7 @@ class Entry:
     digest: str = ""
     ids: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    summarised: bool = False
+    summarized: bool = False
     engine: str | None = None
 
     def read_again(self) -> None:

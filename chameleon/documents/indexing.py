@@ -103,8 +103,8 @@ def index_files(
     files, unread = _files(sources, summary)
     with Build(out, settings) as build:
         ledger = Ledger(build.old.data if build.old is not None else None)
-        summarises = with_summaries is not None
-        reading = _Reading(ledger, files, summary, progress or (lambda *_: None), summarises)
+        summarizes = with_summaries is not None
+        reading = _Reading(ledger, files, summary, progress or (lambda *_: None), summarizes)
         documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
         first = next(documents, None)
         if first is None and build.old is None:
@@ -132,7 +132,7 @@ class _Reading:
     files: Mapping[Path, Path]
     summary: Summary
     progress: Progress
-    summarises: bool
+    summarizes: bool
     gone: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -156,18 +156,18 @@ class _Reading:
 
     def note_missing_summary(self, id: str, problem: ChameleonError) -> None:
         """Note that a table has no summary; the next run that writes summaries reads its file again."""
-        self.ledger.entries[self._owners[id]].summarised = False
+        self.ledger.entries[self._owners[id]].summarized = False
         self.summary.notes.append(Note(id, f"has no summary: {problem}"))
 
     def _entry_to_read(self, path: Path, name: str, old: Entry | None) -> Entry | None:
         """Return a new entry for a file to read, or None if it is unchanged."""
         is_done = (
             old is not None
-            and (old.summarised or not self.summarises)
+            and (old.summarized or not self.summarizes)
             and (old.engine is None or old.engine == self._engine)
         )
         try:
-            entry = Entry(name, digest_of(path), summarised=self.summarises)
+            entry = Entry(name, digest_of(path), summarized=self.summarizes)
         except OSError as problem:
             if (lack := lack_of(problem)) is not None:
                 raise lack from problem
@@ -222,7 +222,7 @@ class _Reading:
                 entry.left_out[last] = replace(faults[-1], why=faults[-1].why.rstrip(".") + _KEPT_NOTE)
         elif any(one.is_picture for one in entry.left_out):
             entry.engine = self._engine
-        if entry.ids and old and old.summarised and not self.summarises:
+        if entry.ids and old and old.summarized and not self.summarizes:
             self.summary.notes.append(Note(entry.name, "had summaries, and is indexed without"))
         self.summary.left_out += entry.left_out
         self.gone |= set(before) - set(entry.ids)

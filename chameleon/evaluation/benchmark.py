@@ -104,9 +104,9 @@ class Scorer(Described):
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether a prediction (or None) is right."""
 
-    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgement:
+    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgment:
         """Judge a prediction. A run that did not answer is never right, whatever it holds."""
-        return Judgement(answered and self.right(prediction, problem))
+        return Judgment(answered and self.right(prediction, problem))
 
 
 def _scorer_by(function: Callable[[Any, Any], bool]) -> type[Scorer]:
@@ -130,7 +130,7 @@ class ValueScorer(Scorer):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgment:
     """Right or wrong, or, if `correct` is None, grades by name."""
 
     correct: bool | None
@@ -159,9 +159,9 @@ class GradedScorer(Scorer):
         """Compare with the gold answer exactly; reports show the grades instead."""
         return bool(prediction == problem.gold)
 
-    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgement:
+    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgment:
         """Return the grades of a prediction, or of None if nothing was answered."""
-        return Judgement(None, self.grades(prediction if answered else None, problem))
+        return Judgment(None, self.grades(prediction if answered else None, problem))
 
 
 class Benchmark(Described):
@@ -228,7 +228,7 @@ class Benchmark(Described):
             raise InputError(f'a problem of {self.name} needs an id in "{self.id_key}"')
         return id
 
-    def recognises(self, row: Row) -> bool:
+    def recognizes(self, row: Row) -> bool:
         """Return whether a row of a data file looks like one of this benchmark's problems."""
         return any(keys <= row.keys() for keys in self.known_by)
 

@@ -69,7 +69,7 @@ def graph(series: Series) -> str:
             width, kind = max(width, _NAME + reach + 30), "down" if down else "back"
             drawing.append(f'<path class="{kind}" d="{path}" stroke-width="{1 + share / 25:.1f}"></path>')
             if share >= 3:  # not enough room for all numbers
-                text, y = f"{share:.0f} %", (first + last) // 2 + (4 if down else -6)
+                text, y = f"{share:.0f}%", (first + last) // 2 + (4 if down else -6)
                 drawing.write(text if down else f"↑ {text}", _NAME + reach, y, "share")
     for name, y in places.items():
         drawing.write_cut(str(_NAME - 10), brief(name, 22), "100%", y + 4, "name")

@@ -13,13 +13,13 @@ from chameleon.evaluation.results import Result, Tally, of_them_right
 from chameleon.evaluation.run import DASH
 
 Z_90 = 1.645
-"""Half of a 90 % interval, in standard errors."""
+"""Half of a 90% interval, in standard errors."""
 NEEDS, TO_FIRST = "needs a model", "to the first"
 """The only column of texts, and the column of differences."""
 
 
 def half_width(share: float, n: int) -> float:
-    """Return half of the 90 % interval of a share of n: Wilson's, as in the published SARA results."""
+    """Return half of the 90% interval of a share of n: Wilson's, as in the published SARA results."""
     return Z_90 / (1 + Z_90**2 / n) * sqrt(share * (1 - share) / n + Z_90**2 / (4 * n * n))
 
 
@@ -119,7 +119,7 @@ class ArmTable:
         if any(arm["needs_a_model"] for arm in self.arms):
             found.insert(0, "Answers need a model, so nothing is said of them.")
         if any(arm["evaluation"] and arm["evaluation"]["half_width_90"] is not None for arm in self.arms):
-            found.insert(0, "± is half of a 90 % interval; that of a difference is over pairs of verdicts.")
+            found.insert(0, "± is half of a 90% interval; that of a difference is over pairs of verdicts.")
         return found
 
 
@@ -138,7 +138,7 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
         "wrong": _written(found.get("wrong")),
         "accuracy, %": _written(found.get("accuracy"), ".2f", 100),
         **{name: _written(value, ".4f") for name, value in found.get("figures", {}).items()},
-        "± 90 %": _written(found.get("half_width_90"), ".2f", 100),
+        "± 90%": _written(found.get("half_width_90"), ".2f", 100),
         TO_FIRST: to_first,
         **_published(arm, found),
         "declined": _written(found.get("declined")) + of_them_right(found.get("rightly_declined", 0)),

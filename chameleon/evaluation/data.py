@@ -52,7 +52,7 @@ def full_name(benchmark: Benchmark) -> str:
     return benchmark.name if is_shipped else f"{cls.__module__}:{cls.__qualname__}"
 
 
-def recognised(path: Path) -> Benchmark:
+def recognized(path: Path) -> Benchmark:
     """Recognize the shipped benchmark from the first rows. Raises `InputError` if none or several match."""
     benchmarks = [find_benchmark(name) for name in shipped("benchmarks") if name != OWN]
     keys = sorted({each.id_key for each in benchmarks})
@@ -80,7 +80,7 @@ def _looks_like(benchmark: Benchmark, data: list[Row], path: Path) -> bool:
         rows = list(islice(benchmark.rows(data, path), 20))
     except InputError:  # rows of some other benchmark
         return False
-    return bool(rows) and all(map(benchmark.recognises, rows))
+    return bool(rows) and all(map(benchmark.recognizes, rows))
 
 
 class DataFile:

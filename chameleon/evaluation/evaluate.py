@@ -14,7 +14,7 @@ from chameleon.core.conversation import HISTORY, Turn, turn_of
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InputError, NoSuchKey, Stopped, raised_at
-from chameleon.evaluation.benchmark import Benchmark, Judgement, Problem, Scorer
+from chameleon.evaluation.benchmark import Benchmark, Judgment, Problem, Scorer
 from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Result, Spending
 from chameleon.evaluation.run_dir import RunDir
@@ -186,16 +186,16 @@ class Evaluation:
         found: Any = to_json(dict(self.benchmark.found(state))) if answered else {}
         try:
             prediction = self.scorer.from_run(to_json(state.answer), found, problem) if answered else None
-            judgement = self.scorer.judged(prediction, problem, answered=answered)
-            if problem.to_decline and judgement.correct is not None:
-                judgement = Judgement(state.ended is not None and state.ended.reason == "declined")
+            judgment = self.scorer.judged(prediction, problem, answered=answered)
+            if problem.to_decline and judgment.correct is not None:
+                judgment = Judgment(state.ended is not None and state.ended.reason == "declined")
         except Exception as why:  # whatever your scorer raises
             if isinstance(why, ChameleonError) and not isinstance(why, NoSuchKey):
                 raise
             what = f"{type(why).__name__}: {why}{raised_at(why)}"
             what = f"its scorer cannot judge {state.answer!r:.200}: {what}"
             raise InputError(what, where=f"problem {problem.id}") from why
-        result = Result.of(problem, state, judgement, self.benchmark.run_columns(state), found)
+        result = Result.of(problem, state, judgment, self.benchmark.run_columns(state), found)
         dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
         return replace(result, usage=result.usage + dropped) if dropped else result
 

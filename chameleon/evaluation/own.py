@@ -156,7 +156,7 @@ def compare(
         print(compare("Which team leads?", ["tables_offline", "tables"], [model], table="league.csv"))
 
     A text that does not name a file is one question, and the rows are its answers. Otherwise they are the
-    counts, with half of the 90 % interval and the paired difference to the first. Arguments and errors: see
+    counts, with half of the 90% interval and the paired difference to the first. Arguments and errors: see
     `evaluate`.
     """
     grid = Grid.of(inventories, models)

@@ -11,7 +11,7 @@ from typing import Any
 from chameleon.core.events import Failure
 from chameleon.core.state import State
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
+from chameleon.evaluation.benchmark import GradedScorer, Judgment, Problem, Scorer
 from chameleon.text import one_line
 from chameleon.usage import Call, Usage, is_amount
 from chameleon.values import to_json
@@ -59,7 +59,7 @@ class Result:
         cls,
         problem: Problem,
         state: State,
-        judged: Judgement,
+        judged: Judgment,
         run_columns: Sequence[str],
         found: Mapping[str, Any],
     ) -> Result:

@@ -127,7 +127,7 @@ class Run:
         if answered.n and tally.graded:
             note = f", graded {in_figures(tally, answered)}; the others count as empty answers"
         elif answered.n:
-            note = f", of them right {100 * answered.correct / answered.n:.2f} %"
+            note = f", of them right {100 * answered.correct / answered.n:.2f}%"
         right = ("Right", _part(tally.all.correct, n))
         verdicts = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
         skipped = tally.passed_over.most_common()
@@ -195,7 +195,7 @@ def told_apart(runs: Iterable[Run]) -> list[Run]:
 
 
 def _part(count: int, n: int) -> str:
-    return f"{count:,} ({100 * count / n:.2f} %)" if n else f"{count:,}"
+    return f"{count:,} ({100 * count / n:.2f}%)" if n else f"{count:,}"
 
 
 def _in_words(value: Any) -> str:

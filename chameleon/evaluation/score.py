@@ -123,14 +123,14 @@ def score(
             prediction, counts = read, "declined" not in row or not (row["declined"] or row.get("error"))
             # Our run did answer even if the rule cannot read it, as with an empty list.
             answered = counts if ours else prediction is not None
-        judgement = scorer.judged(prediction, problem, answered=counts)
+        judgment = scorer.judged(prediction, problem, answered=counts)
         result = Result(
             id=problem.id,
             answer=prediction,
             declined=not answered,
-            correct=judgement.correct,
+            correct=judgment.correct,
             columns=problem.columns,
-            grades=judgement.grades,
+            grades=judgment.grades,
             sequence=problem.sequence,
             position=problem.position,
         )

@@ -92,8 +92,8 @@ class Piece:
 
     def turned(self, angle: float, around: Point) -> Piece:
         """Return the piece in a picture that is turned clockwise by `angle` degrees."""
-        centre, turn = complex(*around), cmath.rect(1, math.radians(angle))
-        turned = [centre + (complex(*corner) - centre) * turn for corner in self.box]
+        center, turn = complex(*around), cmath.rect(1, math.radians(angle))
+        turned = [center + (complex(*corner) - center) * turn for corner in self.box]
         return self.of_corners(self.text, [(at.real, at.imag) for at in turned], self.confidence)
 
     def scaled(self, across: float, down: float) -> Piece:

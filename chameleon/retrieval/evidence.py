@@ -28,7 +28,7 @@ WEIGHTS: Mapping[str, float] = {
     "one row": 0.18,
     "whole cells": 0.36,
     "whole names": 3.5,
-    "neighbours": 0.3,
+    "neighbors": 0.3,
     "under their names": 0.27,
     "length": -0.33,
 }
@@ -42,7 +42,7 @@ rows               the same in the rows and the text; negative: terms in names a
 one row            the same in the row that has most of them
 whole cells        the same in cells whose terms are all in the question
 whole names        the share of the column names whose terms are all in the question
-neighbours         of terms that are adjacent in the question and in a cell, the smaller weights
+neighbors         of terms that are adjacent in the question and in a cell, the smaller weights
 under their names  the same in whole cells of one row with the column's name nearby in the question
 length             the logarithm of the number of rows: in many rows anything is found
 
@@ -95,7 +95,7 @@ def evidence(question: AskedWords, layouts: Layouts) -> dict[str, Floats]:
         "one row": matches.best_row(matches.in_rows, question.weights),
         "whole cells": matches.sums(matches.in_rows & matches.is_whole),
         "whole names": matches.names_share(),
-        "neighbours": matches.neighbours(),
+        "neighbors": matches.neighbors(),
         "under their names": matches.under_their_names(),
         "length": numpy.log(2 + layouts.heights),
     }
@@ -163,8 +163,8 @@ class _Matches:
         counts = numpy.bincount(self.documents[mask][first], minlength=self.shape[0])
         return counts / numpy.maximum(self.layouts.names, 1)
 
-    def neighbours(self) -> Floats:
-        """Sum the smaller weights of terms that are neighbours in the question and in a cell."""
+    def neighbors(self) -> Floats:
+        """Sum the smaller weights of terms that are neighbors in the question and in a cell."""
         import numpy
 
         weights, count = self.question.weights, self.shape[1]  # places ascend

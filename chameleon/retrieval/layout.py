@@ -1,7 +1,7 @@
 """The places of the terms in a document, for counting and for closer evidence.
 
 A document is a line of cells: the column names, the caption, the text, and the cells of the table row by row.
-`Layout.to_bytes` is kept with the document in the index, so reranking need not analyse it again.
+`Layout.to_bytes` is kept with the document in the index, so reranking need not analyze it again.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ def _with_bars(text: str) -> Iterator[list[list[str]]]:
         tables += [table[begin:end] for begin, end in pairwise(begins) if begin < end]
     tables.reverse()
     for table in sorted(tables, key=lambda table: len(table) == 1):
-        labelled = all(map(_LABEL.match, table))
-        cells = split_rows([_LABEL.sub("", line) for line in table] if labelled else table)
+        labeled = all(map(_LABEL.match, table))
+        cells = split_rows([_LABEL.sub("", line) for line in table] if labeled else table)
         yield _Ruled(cells) if len(table) > 1 and is_rule(table[1]) else cells
 
 

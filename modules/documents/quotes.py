@@ -86,7 +86,7 @@ def fault_of_numbers(
         result = next((first for first, *_ in _numbers(right)), None)
         if result is None:
             continue  # "Q4"
-        is_share = _SHARE.match(right[:80]) is not None  # 0.095 is 9.5 %
+        is_share = _SHARE.match(right[:80]) is not None  # 0.095 is 9.5%
         for value in _values(left.rpartition(":")[2], numbers):
             if _is_near(value, result) or (is_share and _is_near(100 * value, result)):
                 numbers |= {result, value}
@@ -103,7 +103,7 @@ def _form(text: str) -> str:
 
 
 def _numbers(text: str) -> list[list[Fraction]]:
-    """Return the possible values of each number in a text, likeliest first, without sign; half is 50 %."""
+    """Return the possible values of each number in a text, likeliest first, without sign; half is 50%."""
     numbers = list(map(_readings, _FIGURE.finditer(_DATE.sub(r"\1 | \2 | \3", text.translate(_PLAIN)))))
     words, before = language_of("").numbers | _SHARES | _MONTHS, Fraction(0)
     for word in (*re.findall(r"[a-z]+", text.lower()), ""):
@@ -129,7 +129,7 @@ def _readings(figure: re.Match[str]) -> list[Fraction]:
 
 
 def _values(expression: str, known: set[Fraction]) -> Iterator[Fraction]:
-    """Calculate the left side of an equation if its numbers are known; 5 % counts as 5 and as .05."""
+    """Calculate the left side of an equation if its numbers are known; 5% counts as 5 and as .05."""
 
     def calculated(node: ast.AST) -> Fraction:
         match node:

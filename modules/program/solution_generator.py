@@ -15,7 +15,7 @@ from chameleon.core.prompt import Messages
 from chameleon.text import no_answer, says_unknown, unwrapped
 
 _STATED = re.compile(r"\bthe (?:\w+ )?answer is\b[:\s]*", re.IGNORECASE)
-_LABELLED = re.compile(r"^[ \t*_#-]*(?:(?:the|my|final|correct) )*answer[*_]*\s*:[\s*_]*(?=\S)", re.I | re.M)
+_LABELED = re.compile(r"^[ \t*_#-]*(?:(?:the|my|final|correct) )*answer[*_]*\s*:[\s*_]*(?=\S)", re.I | re.M)
 _BOXED = re.compile(r"(?:\$|\\\()?\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}(?:\$|\\\))?")
 _TEXT_IN_FORMULA = re.compile(r"\\text\{([^{}]*)\}")
 _LONE_LETTER = re.compile(r"[\W_]*(?:(?:option|choice)[\W_]+)?([A-Z])[\W_]*", re.IGNORECASE)
@@ -132,7 +132,7 @@ def statements(solution: str) -> list[str]:
     """
     plain = _TEXT_IN_FORMULA.sub(r"\1", solution)
     unboxed = _BOXED.sub(r"\1", plain)
-    for statement in (_STATED, _LABELLED):
+    for statement in (_STATED, _LABELED):
         if last := deque((match.end() for match in statement.finditer(unboxed)), _MAX_STATEMENTS):
             texts = (unboxed[end:].strip() for end in reversed(last))
             return [part for part in texts if re.search(r"\w", _first(part))]  # not the "…" of our messages

@@ -28,7 +28,7 @@ from chameleon.retrieval.analysis import WEAK, terms, weak_terms
 WEIGHTS = {
     "row": (1.8, 1.6),  # whether it is a row of a table
     "cover": (3.9, 2.4),  # the share of the question's terms in it, weighted by rarity
-    "beside": (1.4, 1.1),  # the better cover of its two neighbours, if of the same kind
+    "beside": (1.4, 1.1),  # the better cover of its two neighbors, if of the same kind
     "bm25": (1.25, 0.6),  # BM25's score, as a share of the best one's
     "dense": (0.0, 4.3),  # the cosine of embeddings
     "name said": (1.5, 1.1),  # of a row, the share of its name's terms in the question, weighted by rarity

@@ -34,7 +34,7 @@ def repaired(program: str, table: SqlTable, title: str = "") -> str:
 
     Removes a code fence, joins lines, makes `FROM <title>` read from the table, and backquotes column names
     if SQL needs it. Outside QA(), a text that a column is compared with becomes that column's most similar
-    cell (at least 70 % alike, without contradicting numbers), or the column with that name.
+    cell (at least 70% alike, without contradicting numbers), or the column with that name.
     """
     text = LINE_BREAK.sub(" ", _FENCE.sub("", program.strip())).strip().rstrip(";").rstrip()
     parts = re.findall(r"[^\W_]+|[^\w\s]", title)

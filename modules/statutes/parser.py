@@ -37,7 +37,7 @@ _REFERENCE_END = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?
 class _OpenProvision:
     """A provision that can still take lines.
 
-    `at` is the indentation of its line, `inner` that of the first labelled line in it, and `last` the last
+    `at` is the indentation of its line, `inner` that of the first labeled line in it, and `last` the last
     label of each level in it.
     """
 
@@ -178,7 +178,7 @@ class _Parser:
         return _LabelFit(number + indentation, depth, reading, fits and indentation >= 0)
 
     def _next_alike(self) -> dict[int, str]:
-        """Map the number of each labelled line to the next label with the same indentation."""
+        """Map the number of each labeled line to the next label with the same indentation."""
         labels, after = dict[int, str](), dict[int, str]()
         for line in reversed(self.lines):
             if line.number in self.labels:

@@ -26,7 +26,7 @@ def differences(names: Sequence[str]) -> list[str]:
 
 
 def union_of(named: Sequence[tuple[str, Table]]) -> Table:
-    """Return the rows of tables with the same columns, each labelled with its table.
+    """Return the rows of tables with the same columns, each labeled with its table.
 
     The labels form a first column: "Year" if all are years, else "Table". The caption is what the names
     share.

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import DataFile, read_problems, recognised
+from chameleon.evaluation.data import DataFile, read_problems, recognized
 
 DATA = (Path(__file__).parents[2] / "../shared/data").resolve()
 needs_data = pytest.mark.skipif(not (DATA / "wikitq").is_dir(), reason="the shared data are not here")
@@ -53,7 +53,7 @@ def write_files(folder: Path, files: Mapping[str, Any]) -> Path:
 
 def problems_in(benchmark: str, data: Path, tables: Path | None = None) -> list[Problem]:
     """The problems of a file, which is taken for one of the benchmark."""
-    found = recognised(data)
+    found = recognized(data)
     assert found.name == benchmark
     return list(read_problems(found, DataFile(data, found.id_key), tables))
 

@@ -96,9 +96,9 @@ def codex() -> Figures:
 
 
 def gpt3_predictions() -> Figures:
-    """Our normalisation gives what was recorded; where a unit was removed, it is known from that alone."""
+    """Our normalization gives what was recorded; where a unit was removed, it is known from that alone."""
     recorded, asked = rows("tabmwp/gpt3_promptpg.jsonl.gz"), problems("tabmwp/gpt3_promptpg.jsonl.gz")
-    assert all(promptpg.normalise(row["answer"], None) == row["answer_norm"] for row in recorded)
+    assert all(promptpg.normalize(row["answer"], None) == row["answer_norm"] for row in recorded)
     for setting, with_units in UNITS.items():
         runs = [row[setting] for row in recorded]
         units = [removed_unit(run["prediction"], run["prediction_norm"]) for run in runs]
@@ -111,12 +111,12 @@ def gpt3_predictions() -> Figures:
 
 
 def removed_unit(prediction: str, recorded: str) -> str | None:
-    """The shortest part without which a prediction is normalised as recorded; None where that takes none."""
-    if promptpg.normalise(prediction, None) == recorded:
+    """The shortest part without which a prediction is normalized as recorded; None where that takes none."""
+    if promptpg.normalize(prediction, None) == recorded:
         return None
     ends = range(len(prediction) + 1)
     parts = sorted({prediction[start:end] for start in ends for end in ends[start + 1 :]}, key=len)
-    return next(part for part in parts if promptpg.normalise(prediction, part) == recorded)
+    return next(part for part in parts if promptpg.normalize(prediction, part) == recorded)
 
 
 def gpt3_texts() -> Figures:

@@ -19,7 +19,7 @@ from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Published, ValueScorer
 from chameleon.evaluation.compare import Z_90, half_width
-from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognised
+from chameleon.evaluation.data import OWN, DataFile, find_benchmark, read_problems, recognized
 from chameleon.evaluation.exhibits import ARROW, KINDS
 from chameleon.evaluation.system_table import SystemRow
 from chameleon.inventory.resolve import shipped
@@ -41,7 +41,7 @@ _ROWS: dict[str, list[Mapping[str, Any]]] = {
 def test_a_row_is_of_one_benchmark(name: str, tmp_path: Path) -> None:
     path, every = tmp_path / "data.jsonl", [find_benchmark(each) for each in shipped("benchmarks")]
     for row in _ROWS[name]:
-        found = [each.name for each in every if all(map(each.recognises, each.rows([row], path)))]
+        found = [each.name for each in every if all(map(each.recognizes, each.rows([row], path)))]
         assert [each for each in found if each != OWN] == [name]  # what no other is known by is your own
 
 
@@ -53,7 +53,7 @@ _OTHERS = re.compile("tables|corpus|samples|verdicts|embeddings|queries.jsonl$")
 def test_files(name: str) -> None:
     files = [file for file in (DATA / name).glob("*.jsonl*") if not _OTHERS.search(file.name)]
     known = {"tablerag": {"wikitq", "sqa", "tabfact"}}.get(name, {name})
-    assert {recognised(file).name for file in files} == known
+    assert {recognized(file).name for file in files} == known
 
 
 _OBJECTS = ({"answer": 1}, {"label": None, "evidence": [3]}, {1, 2})
@@ -156,14 +156,14 @@ def test_every_benchmark_tells_what_it_knows(tmp_path: Path) -> None:
     ):
         benchmark, file = find_benchmark(name), write_rows(tmp_path / "rows.jsonl", [row])
         [problem] = read_problems(benchmark, DataFile(file, benchmark.id_key))
-        assert benchmark.gold_cells(problem) == cells and recognised(file).name == name, name
+        assert benchmark.gold_cells(problem) == cells and recognized(file).name == name, name
 
 
 @needs_data
 def test_cells_lie_in_their_tables() -> None:
     known = {"sqa/dev.jsonl.gz": 2265, "tablerag/e2ewtq.jsonl.gz": 103}
     for name, count in {**known, "hybridqa/dev.jsonl.gz": 183, "fetaqa/dev.jsonl.gz": 500}.items():
-        benchmark = recognised(DATA / name)
+        benchmark = recognized(DATA / name)
         problems = read_problems(benchmark, DataFile(DATA / name, benchmark.id_key))
         found = [(problem.input["table"], benchmark.gold_cells(problem)) for problem in problems]
         measurable = [(table, groups) for table, groups in found if groups]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chameleon import Table
 from chameleon.benchmarks.hybridqa import Hybridqa, listed_passages
-from chameleon.benchmarks.scorers.squad import ExactAndF1, f1, normalised, same_text
+from chameleon.benchmarks.scorers.squad import ExactAndF1, f1, normalized, same_text
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from tests.benchmarks.shared_data import needs_data, problems_in, rows, texts, write_files
@@ -43,7 +43,7 @@ def test_a_row_a_reference_without_its_table_and_what_is_missing() -> None:
     assert titled(read) == {"Kites": "A kite is flown .", "Kites - Flights": "Flights of 1990"} | swift | lark
     row = {"id": "q1", "answer": "Ann", "answer_source": None, "question": "who?", "table_id": "t"}
     read = HYBRID.problem(row, {})
-    assert HYBRID.recognises(row) and (read.input, read.columns) == ({}, ())
+    assert HYBRID.recognizes(row) and (read.input, read.columns) == ({}, ())
     grades = [RULE.grades(said, Problem("q", {}, "The")) for said in (None, "")]
     assert grades == [{"EM": 0, "F1": 0}, {"EM": 1, "F1": 1}]
 
@@ -92,6 +92,6 @@ def test_vectors() -> None:
     for vector in vectors:
         grades = RULE.grades(vector["pred"], Problem("q", {}, vector["gold"]))
         assert (grades["EM"], round(grades["F1"], 6)) == (vector["em"], vector["f1"]), vector["id"]
-        assert normalised(vector["gold"]) == vector["gold_norm"], vector["id"]
-        assert normalised(vector["pred"]) == vector["pred_norm"], vector["id"]
+        assert normalized(vector["gold"]) == vector["gold_norm"], vector["id"]
+        assert normalized(vector["pred"]) == vector["pred_norm"], vector["id"]
     assert len(vectors) == 25

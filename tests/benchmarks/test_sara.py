@@ -108,7 +108,7 @@ def test_balanced_accuracy_is_the_mean_over_labels() -> None:
     sums = Counter(LEGALBENCH.grades("entailment.", problem("Entailment")))
     sums.update(LEGALBENCH.grades("no", problem("Entailment")))
     sums.update(LEGALBENCH.grades("Contradiction", problem("Contradiction")))
-    assert LEGALBENCH.overall(sums, 3) == {"balanced accuracy": 75.0, "within 10 %": 0.0}
+    assert LEGALBENCH.overall(sums, 3) == {"balanced accuracy": 75.0, "within 10%": 0.0}
 
 
 @given(st.sampled_from(LABELS) | st.integers(1, 10**7).map("${}".format))
@@ -125,7 +125,7 @@ def test_the_command(command: Command, tmp_path: Path) -> None:
     assert "50.00±37.91" in done.out and "100.00±36.51" in done.out
     for scorer, figures in {
         "official": {"accuracy": pytest.approx(2 / 3)},
-        "legalbench": {"balanced accuracy": 0.0, "within 10 %": 100.0},
+        "legalbench": {"balanced accuracy": 0.0, "within 10%": 100.0},
         "gpt_statutes": {"accuracy": pytest.approx(66.6667, abs=1e-3), "skipped": 0.0},
     }.items():
         found = json.loads(command(*asked, "--json", "--scorer", scorer).out)

@@ -84,7 +84,7 @@ STATED: dict[str, Callable[[Row], str]] = {
     "lower case": lambda row: f"the answer is {_gold(row).lower()}.",
     "letter and text": lambda row: f"The answer is {_letter(row)}. {_gold(row)}",
     "corrected": lambda row: f"The answer is Z. No: the answer is ({_letter(row)}).",
-    "labelled": lambda row: f"It follows.\n**Answer:** {_letter(row)}",
+    "labeled": lambda row: f"It follows.\n**Answer:** {_letter(row)}",
     "boxed": lambda row: rf"It follows that $\boxed{{\text{{{_letter(row)}}}}}$.",
     "letter on a line": lambda row: f"It follows.\n({_letter(row)})",
     "nowhere stated": lambda row: f"It must be {_gold(row)}.",

@@ -59,7 +59,7 @@ def test_the_release(tmp_path: Path) -> None:
 
 def test_a_row_of_tablerag_stands_alone() -> None:
     [row] = SQA.rows([SINGLE], Path("rows.jsonl"))
-    assert SQA.recognises(row)
+    assert SQA.recognizes(row)
     read = SQA.problem(row, {})
     assert (read.sequence, read.gold, read.columns) == ("", ["red", "blue"], ("without history", "small"))
     assert SQA.scorers["tablerag"]().right("The Red", read)

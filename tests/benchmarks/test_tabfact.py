@@ -26,7 +26,7 @@ TOKENIZED = {KITES: [STATEMENTS, [1, 0], ["DT", "NN"], "kites"]}
 TOKENIZED |= {"2-8.html.csv": [["it rained"], [1], "weather"]}
 
 
-def labelled(gold: str) -> Problem:
+def labeled(gold: str) -> Problem:
     return Problem("1", {}, gold)
 
 
@@ -76,23 +76,23 @@ class TestRules:
         called: dict[str, list[Any]] = {"yes": ["Yes", "true", "ENTAILED.", "1", 1, 1.0, True, ["yes"]]}
         called |= {"no": ["no", "False", "refuted", "0", 0, 0.0, False, (0,)]}
         for label, said in ((label, each) for label, names in called.items() for each in names):
-            right = [RULES["official"].right(said, labelled(each)) for each in ("yes", "no")]
+            right = [RULES["official"].right(said, labeled(each)) for each in ("yes", "no")]
             assert right == [label == each for each in ("yes", "no")], said
         rule = RULES["chain_of_table"]
         for said in ("Yes.", "entailed", 1, "1", None, [], "yes, it is"):
-            assert not any(rule.right(said, labelled(gold)) for gold in ("yes", "no"))
+            assert not any(rule.right(said, labeled(gold)) for gold in ("yes", "no"))
         for said in (True, " TRUE ", "yes", ["Yes", "no", "no"]):
-            assert rule.right(rule.from_answer(said, labelled("yes")), labelled("yes"))
+            assert rule.right(rule.from_answer(said, labeled("yes")), labeled("yes"))
         rule, texts = RULES["tabsqlify"], {"it is false, not true": "yes", "It is FALSE.": "no"}
         texts |= {"supported by row 1": "yes", "falsely supported": "no", "": "no"}
         for text, verdict in texts.items():
-            assert rule.from_output(text, labelled("yes")) == verdict
-            assert rule.right(rule.from_answer(text, labelled("yes")), labelled(verdict))
+            assert rule.from_output(text, labeled("yes")) == verdict
+            assert rule.right(rule.from_answer(text, labeled("yes")), labeled(verdict))
 
     @given(anything)
     def test_nothing_is_right_for_both_labels(self, value: Any) -> None:
         for rule in RULES.values():
-            assert not (rule.right(value, labelled("yes")) and rule.right(value, labelled("no")))
+            assert not (rule.right(value, labeled("yes")) and rule.right(value, labeled("no")))
 
 
 GOLD: dict[str, dict[str, str]] = {"tabfact": {"1": "yes", "0": "no"}}
@@ -113,12 +113,12 @@ def test_vectors() -> None:
                 verdicts.append(label_in(said) == gold)
             else:
                 rule = TableragLabelRule() if labels else TableragAnswerRule()
-                verdicts.append(rule.right(said, labelled(labels[gold] if labels else gold)))
+                verdicts.append(rule.right(said, labeled(labels[gold] if labels else gold)))
         assert sum(verdicts) / len(verdicts) == vector["score"], vector["id"]
     assert len(vectors) == 22
     vectors = rows("vectors/tabfact_match.jsonl")
     for vector in vectors:
-        asked = labelled("yes" if vector["label"] else "no")
+        asked = labeled("yes" if vector["label"] else "no")
         for name, key in (("chain_of_table", "correct_top"), ("chain_of_table_weighted", "correct_weighted")):
             assert RULES[name].right(vector["responses"], asked) is vector[key], (vector["id"], name)
     assert len(vectors) == 10
@@ -129,6 +129,6 @@ def test_what_tablerag_reads_in_a_text_and_of_a_run(text: str) -> None:
     assert label_in(text) in "012" and label_in(f"{text} yes") == "1"
     asked = Problem("q", {}, ["nothing like it", text])
     assert TableragAnswerRule().right(f"The {text}", asked) and not TableragAnswerRule().right(None, asked)
-    rule, asked = TableragLabelRule(), labelled("REFUTES")
+    rule, asked = TableragLabelRule(), labeled("REFUTES")
     assert rule.right(rule.from_answer("REFUTES", asked), asked) and not rule.right("REFUTES", asked)
     assert rule.right({"label": "no", "evidence": ["yes"]}, asked)

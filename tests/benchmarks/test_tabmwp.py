@@ -146,7 +146,7 @@ def test_what_the_rules_need_and_do_not_read() -> None:
         POT.from_output("The answer is 5.", number("5"))
     assert CHAMELEON.from_value(["4"], number("4")) == 4.0
     assert POT.from_value(Fraction(1, 2), number("1/2")) == 0.5
-    assert tabmwp_rule.normalise(2.00049, (), None) == 2.0
+    assert tabmwp_rule.normalize(2.00049, (), None) == 2.0
 
 
 class TestPromptPG:

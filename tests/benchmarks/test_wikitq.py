@@ -49,7 +49,7 @@ class TestReader:
         recorded = {"id": "nu-7", "table_id": "t", "question": "who?", "gold": ["red"], "output": "red"}
         read = Wikitq().problem(recorded, {})
         assert (read.input, read.columns, read.gold, read.detail["canon"]) == ({}, (), ["red"], None)
-        assert Wikitq().recognises(recorded)
+        assert Wikitq().recognizes(recorded)
         for cells, size in {499: "small", 500: "medium", 999: "medium", 1000: "large"}.items():
             table = {**TABLE, "header": ["a"], "rows": [["b"]] * cells}  # a line is four tokens with its end
             assert Wikitq().problem(ROW, {PATH: table}).columns == (size,)

@@ -85,7 +85,7 @@ def test_with_a_model_every_arm_is_compared(loopback: Start, sh: Command, tmp_pa
     assert again.code == 0 and arms(again.out) == found and len(server.requests) == 12
     assert all(len(read_lines(tmp_path / f"out/{name}/results.jsonl")) == 4 for name in found)
     shown = sh(RUN).out
-    assert "± is half of a 90 % interval" in shown and "+0.00 ± 58.16" in shown
+    assert "± is half of a 90% interval" in shown and "+0.00 ± 58.16" in shown
     report = sh("report", *(f"out/{name}" for name in found))
     assert report.code == 0 and "sieves_one" in report.out
 

@@ -40,7 +40,7 @@ https://host/v1?a=1&access_token=KEY""".splitlines()
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=40))
-def test_headers_addresses_and_queries_are_recognised_without_knowing_the_secret(key: str) -> None:
+def test_headers_addresses_and_queries_are_recognized_without_knowing_the_secret(key: str) -> None:
     for template in TEMPLATES:
         assume(key.lower() not in template.lower())
         cleaned = redact(template.replace("KEY", key), environ={})

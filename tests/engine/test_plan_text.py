@@ -121,7 +121,7 @@ FORMS: dict[str, Write] = {
     "list of calls": lambda plan, chance: f"[{', '.join(as_call(call, json.dumps) for call in plan)}]",
     "texts of calls": lambda plan, chance: json.dumps([as_call(call) for call in plan]),
     "arrows": lambda plan, chance: " -> ".join(as_call(call, json.dumps) for call in plan),
-    "labelled": lambda plan, chance: f"Plan: {', then '.join(as_call(call) for call in plan)}",
+    "labeled": lambda plan, chance: f"Plan: {', then '.join(as_call(call) for call in plan)}",
     "numbered": lambda plan, chance: lines(plan, as_call),
     "numbered objects": lambda plan, chance: lines(plan, lambda call: f"{call[0]} {json.dumps(call[1])}"),
     "numbered steps": lambda plan, chance: lines(plan, lambda call: json.dumps(as_object(call, chance))),

@@ -120,7 +120,7 @@ WORDS = "Größe, Çay, приве́т, 潮汐, naïve — “fine”"
         ("Größe".encode()[:3], "text/html", "Gr\ufffd"),
     ],
 )
-def test_encodings_are_recognised(body: bytes, kind: str, text: str) -> None:
+def test_encodings_are_recognized(body: bytes, kind: str, text: str) -> None:
     assert decoded(body, kind).rpartition(">")[2] == text
     assert page_text(body, kind)[1] == text
 

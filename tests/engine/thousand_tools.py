@@ -38,7 +38,7 @@ def tools() -> list[Tool]:
 def thousand_modules(count: int = 1000) -> dict[str, Module]:
     """Return the tools and their neighbors, in an order that says nothing."""
     cards = {tool.name: f"{tool.does}." for tool in tools()}
-    cards |= dict(list(_neighbours())[: count - len(cards)])
+    cards |= dict(list(_neighbors())[: count - len(cards)])
     return {name: _module(cards[name]) for name in sorted(cards, key=lambda name: name[::-1])}
 
 
@@ -49,7 +49,7 @@ def with_tools(inventory: Inventory) -> Inventory:
     return replace(inventory, name=f"{inventory.name}_of_a_thousand", modules=modules)
 
 
-def _neighbours() -> Iterator[tuple[str, str]]:
+def _neighbors() -> Iterator[tuple[str, str]]:
     for step in range(_PER_TOOL):
         for index, tool in enumerate(tools()):
             kind, does = _NEIGHBOURS[(index * 7 + step * 5) % len(_NEIGHBOURS)]

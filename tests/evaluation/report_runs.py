@@ -12,7 +12,7 @@ from typing import Any
 
 from chameleon import Executor, Inventory, State, Table
 from chameleon.core.events import Event, Failure, Plan, RunEnded, RunStarted, Step, StepRecord
-from chameleon.evaluation.benchmark import Judgement, Problem
+from chameleon.evaluation.benchmark import Judgment, Problem
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart
@@ -53,7 +53,7 @@ def write_run(path: Path, made_by: Mapping[str, Any], runs: Iterable[Played]) ->
         for problem, events, correct in runs:
             for event in events:
                 folder.append(problem.id, event)
-            folder.finish(Result.of(problem, State.fold(events), Judgement(correct), (), {}))
+            folder.finish(Result.of(problem, State.fold(events), Judgment(correct), (), {}))
     return read_run(path)
 
 

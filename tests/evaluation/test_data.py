@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from chameleon.benchmarks.scorers.own_answers import ValueRule
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem
-from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
+from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognized
 from chameleon.evaluation.run import read_run
 from tests.e2e.commands import Command
 from tests.engine.files import TOOL, write
@@ -60,12 +60,12 @@ def written(folder: Path, content: bytes, name: str = "problems.json") -> Path:
     return path
 
 
-def test_every_form_is_recognised(tmp_path: Path) -> None:
+def test_every_form_is_recognized(tmp_path: Path) -> None:
     benchmark = find_benchmark("tabmwp")
     for form, count in product(FORMS.values(), (1, 3)):
         rows = make_rows(count)
         path = written(tmp_path, form(rows))
-        assert recognised(path).name == "tabmwp"
+        assert recognized(path).name == "tabmwp"
         expected = [benchmark.problem(row, {}) for row in rows]
         assert list(read_problems(benchmark, DataFile(path, benchmark.id_key))) == expected
 
@@ -123,7 +123,7 @@ FAULTS: dict[str, tuple[bytes, str]] = {
 def test_what_cannot_be_read_is_told_with_the_place(tmp_path: Path) -> None:
     for content, told in FAULTS.values():
         path = written(tmp_path, content)
-        for reads in (recognised, lambda path: list(DataFile(path, "pid"))):
+        for reads in (recognized, lambda path: list(DataFile(path, "pid"))):
             with pytest.raises(InputError) as error:
                 reads(path)
             assert str(error.value).startswith(f"{path}{told}")
@@ -158,7 +158,7 @@ def test_a_row_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 def test_a_benchmark_is_named_or_told_from_the_data_and_listed(tmp_path: Path, command: Command) -> None:
     strange = written(tmp_path, lines([{"id": "1", "question": "?", "gold": "a"}]))
     with pytest.raises(InputError, match=r"is known here\. .* the columns question and answer"):
-        recognised(strange)
+        recognized(strange)
     with pytest.raises(ChameleonError, match="Did you mean 'tabmwp'"):
         find_benchmark("tabmpw")
     for none in ("tests.evaluation.rows:Row", "chameleon.evaluation.benchmark:Benchmark", "pathlib:Path"):
@@ -180,7 +180,7 @@ class Apart(Benchmark):
     scorers = {"equal": ValueRule}  # noqa: RUF012
     takes_tables = True
 
-    def recognises(self, row: Mapping[str, Any]) -> bool:
+    def recognizes(self, row: Mapping[str, Any]) -> bool:
         return "table_id" in row
 
     def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:

@@ -65,7 +65,7 @@ def test_stdout_holds_a_table(command: Command, problems: str) -> None:
     assert " ".join(right.split()) == "right 8 4 4 0 4 4 0 0 6 2"
     assert " ".join(of.split()) == "of 12 8 4 4 4 4 0 0 10 2"
     assert len({len(line) for line in (header, rule, percent, right, of)}) == 1
-    assert answered == "Answered 8, right 100.00 % of them; declined 4, failed 0."
+    assert answered == "Answered 8, right 100.00% of them; declined 4, failed 0."
     told = "Runs 12 problems of tabmwp with inventory tables_offline; it asks no model.\n"
     assert re.fullmatch(rf"{told}Took [\d.]+ m?s\.\n", outcome.err)
 
@@ -132,7 +132,7 @@ def test_frequent_reasons_of_failures_and_right_guesses_are_told(command: Comman
     given = [{"pid": row["pid"], "prediction": None if n < 4 else "x"} for n, row in enumerate(rows)]
     outcome = command("score", "tabmwp", data, str(write_rows(tmp_path / "p.jsonl", given)))
     answered, guessed = outcome.out.split("\n\n")[-1].splitlines()
-    assert answered == "Answered 2, right 0.00 % of them; declined 4, failed 0."
+    assert answered == "Answered 2, right 0.00% of them; declined 4, failed 0."
     assert guessed == "Of those without a prediction, 4 are right: the rule guesses the first choice."
 
 
@@ -181,7 +181,7 @@ LACKING = [
 
 
 def test_without_its_package_nothing_begins(monkeypatch: Patch, command: Command, tmp_path: Path) -> None:
-    for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognisers):  # that are loaded once
+    for each in (text_overlap._bleu, text_overlap._rouge, binder_rule._recognizers):  # that are loaded once
         monkeypatch.setattr(sys.modules[each.__module__], each.__name__, cache(each.__wrapped__))
     for scorer, package, extra in LACKING:
         monkeypatch.setitem(sys.modules, package, None)

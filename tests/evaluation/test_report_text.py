@@ -111,7 +111,7 @@ def test_facts_are_wrapped_with_why_problems_failed(tmp_path: Path, capsys: Out,
     write_run(tmp_path / "run", settings("tabmwp", digests=digests), made)
     printed = report([tmp_path / "run"], capsys)
     assert max(map(places, printed.splitlines())) <= 70
-    told = "Failed 5 (100.00 %) 3 times: the server failed (500) 2 times: no ink"
+    told = "Failed 5 (100.00%) 3 times: the server failed (500) 2 times: no ink"
     wanted = (told, *(f"{name} {digest}" for name, digest in digests.items()))
     assert all(each in " ".join(printed.split()) for each in wanted)
 

@@ -159,7 +159,7 @@ def test_the_nearest_cell_is_near_and_contradicts_no_figure() -> None:
     assert nearest_cell("score of 13", "a", other) == "score of 13 (late)"
 
 
-def test_a_table_is_normalised_as_published() -> None:
+def test_a_table_is_normalized_as_published() -> None:
     kinds = "INTEGER INTEGER TEXT INTEGER REAL TEXT DATE TEXT"
     names = ["row_id", "year", "runners up", "score", "score_2", "filledcolumnname", "day", "group"]
     assert NORMAL.columns == dict(zip(names, kinds.split(), strict=True))
@@ -178,7 +178,7 @@ TYPES: dict[str, SqlType] = {
     "float64": "REAL",
     "datetime64[ns]": "DATE",
 }
-# The recogniser of the original filled the day of its run into a bare time of day.
+# The recognizer of the original filled the day of its run into a bare time of day.
 PROGRAMS = "wikitq/binder_replay.jsonl.gz"
 OF_THAT_DAY = {"nu-3595", "nu-4251"}
 
@@ -189,7 +189,7 @@ def tables() -> dict[str, dict[str, Any]]:
 
 
 def as_recorded(table: dict[str, Any]) -> SqlTable:
-    """The table as the original's recogniser left it."""
+    """The table as the original's recognizer left it."""
     kinds = [TYPES[kind] for kind in table["dtypes_out"]]
     cells = [tuple(map(cell, row, kinds)) for row in table["rows_out"]]
     return SqlTable(dict(zip(table["columns_out"], kinds, strict=True)), cells)
@@ -232,7 +232,7 @@ def test_recorded_programs_give_the_recorded_answers(tables: dict[str, dict[str,
 
 @needs_seal
 @needs_data
-def test_our_own_normaliser_and_repairs_come_near(tables: dict[str, dict[str, Any]]) -> None:
+def test_our_own_normalizer_and_repairs_come_near(tables: dict[str, dict[str, Any]]) -> None:
     """From the raw table and the program as written; most of what differs was a slip of the original."""
     captions = {each["table_id"]: each["caption"] for each in rows("wikitq/tables.jsonl.gz")}
     same = 0

@@ -218,10 +218,10 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
     names = safe_names(table.header)
     cells = [[table.rows[row][column] for column in columns] for row in rows]
     frame = {"columns": [names[column] for column in columns], "rows": cells}
-    labelled = llm_filter.kept_in_frame(frame | {"index": list(map(str, rows))}, table, names)
-    assert labelled == llm_filter.KeptPart(tuple(sorted(rows)), tuple(sorted(columns)))
+    labeled = llm_filter.kept_in_frame(frame | {"index": list(map(str, rows))}, table, names)
+    assert labeled == llm_filter.KeptPart(tuple(sorted(rows)), tuple(sorted(columns)))
     plain = llm_filter.kept_in_frame(frame, table, names)
-    assert isinstance(plain, llm_filter.KeptPart) and plain.columns == labelled.columns
+    assert isinstance(plain, llm_filter.KeptPart) and plain.columns == labeled.columns
     found = sorted([normal(table.rows[row][column]) for column in columns] for row in plain.rows)
     assert found == sorted(list(map(normal, line)) for line in cells)
 

@@ -32,8 +32,8 @@ def test_a_small_file_makes_the_table(tmp_path: Path) -> None:
             file.writelines(f"{json.dumps(each)}\n" for each in data)
     head, _, five, ten = lines_of(tmp_path)
     assert head == "| filter | SQA (2): kept | cells |"
-    assert five == "| 5 rows, `bm25` | 100.00 % | 70.83 % |"
-    assert ten == "| 10 rows, `bm25` (`filter_bm25`) | 100.00 % | 91.67 % |"
+    assert five == "| 5 rows, `bm25` | 100.00% | 70.83% |"
+    assert ten == "| 10 rows, `bm25` (`filter_bm25`) | 100.00% | 91.67% |"
 
 
 def test_the_page_has_the_lines_that_it_makes(shared_data: Path) -> None:
