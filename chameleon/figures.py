@@ -34,9 +34,9 @@ def in_dollars(cost: float) -> str:
 
 
 def with_unit(number: str, unit: str) -> str:
-    """Write a number with its unit: "7 km", "50 %", and money as "-$12.50"."""
+    """Write a number with its unit: "7 km", "50%", and money as "-$12.50"."""
     if unit not in {*"$€£¥₹"}:
-        return f"{number} {unit}"
+        return f"{number}{'' if unit == '%' else ' '}{unit}"
     digits = number.removeprefix("-")
     cents = "0" if re.fullmatch(r"\d+\.\d", digits) else ""
     return f"{'-' if number != digits else ''}{unit}{digits}{cents}"

@@ -109,7 +109,6 @@ class Inventory(Composition):
             what = f"{' or '.join(last)} cannot be left out: a plan must end with it"
             raise InventoryError(what, where=self.name)
         rules = {rule: without(getattr(self.rules, rule), out) for rule in RULES_OF_MODULES}
-        policies = self.on_error.items()
         return replace(
             self,
             left_out=frozenset(out),
@@ -117,7 +116,7 @@ class Inventory(Composition):
             fallback=tuple(without(self.fallback, out)),
             repair={name: spec for name, spec in self.repair.items() if not {name, spec.redo} & {*out}},
             # If nothing of a plan is left, the failure stops the run.
-            on_error={name: without(policy, out) or "stop" for name, policy in policies},
+            on_error={name: without(policy, out) or "stop" for name, policy in self.on_error.items()},
         )
 
     def with_params(self, params: Mapping[str, Any]) -> Inventory:
@@ -138,11 +137,12 @@ class Inventory(Composition):
 
         Raises `InventoryError` if no module takes it, and for an inventory made in Python.
         """
-        plain = {key: each for key, each in self.modules.items() if not isinstance(each, InnerRun)}
+        entries = self.source.data["modules"] if self.source else {}
+        plain = {key: self.modules[key] for key in entries if key in self.modules}
+        plain = {key: each for key, each in plain.items() if not isinstance(each, InnerRun)}
         taking = [key for key, each in plain.items() if name in signature(type(each)).parameters]
         if self.source is None or not taking:
             raise InventoryError(f"no module of the inventory {self.name} takes {name}", code="no-setting")
-        entries = self.source.data["modules"]
         changed = {key: {**short_for(entries[key]), name: value} for key in taking}
         data = {**self.source.data, "modules": {**entries, **changed}}
         return Inventory.read(replace(self.source, data=data)).without(*self.left_out)

@@ -219,8 +219,7 @@ TABLES = {  # with what the model says of each
 
 
 def shown_table(request: dict[str, Any]) -> str:
-    shown: str = request["messages"][-1]["content"].rpartition("Here is the table to describe.")[2]
-    return shown
+    return str(request["messages"][-1]["content"].rpartition("Here is the table to describe.")[2])
 
 
 @pytest.fixture
@@ -258,3 +257,7 @@ def test_tables_are_found_by_what_a_model_says_of_them(loopback: Start, run: Com
 def test_a_wrong_key_ends_it_at_once(loopback: Start, run: Command, tmp_path: Path) -> None:
     loopback([Fault(401)])
     assert "refused the key" in run(*MODEL).complaint and not (tmp_path / "index").exists()
+    for number in range(80):  # tables among notes, of which none is asked about
+        (tmp_path / f"data/{number}.{'csv' if number % 2 else 'md'}").write_text(f"a,b\n{number},x\n")
+    server = loopback([Fault(500)] * 99)
+    assert run(*MODEL).code == 1 and len(server.requests) < 32

@@ -39,7 +39,7 @@ BARS = to_text(Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]]))
 )  # fmt: skip
 def test_numbers_are_as_a_person_writes_them(write: Any, cases: dict[float, str]) -> None:
     assert {value: write(value) for value in cases} == cases
-    for text in ("-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+9 $ $1e+9", "7.5 km 7.5 km"):
+    for text in ("-5 $ -$5", "12.5 $ $12.50", "12.25 € €12.25", "1e+9 $ $1e+9", "7.5 km 7.5 km", "5 % 5%"):
         number, unit, written = text.split(" ", 2)
         assert with_unit(number, unit) == written
 

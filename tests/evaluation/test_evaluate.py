@@ -30,8 +30,7 @@ BROKEN = Fault(500)
 
 
 def counts(outcome: Outcome) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(outcome.out)
-    return found
+    return dict(json.loads(outcome.out))
 
 
 def test_a_problem_that_fails_is_kept_with_its_steps_without_the_key(

@@ -56,8 +56,7 @@ def report(paths: list[Path], capsys: Out, **options: Any) -> str:
 
 
 def report_json(paths: list[Path], capsys: Out) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(report(paths, capsys, published=True, as_json=True))
-    return found
+    return dict(json.loads(report(paths, capsys, published=True, as_json=True)))
 
 
 def test_the_table_has_the_runs_then_the_published_rows(paths: list[Path], capsys: Out) -> None:

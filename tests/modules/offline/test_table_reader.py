@@ -241,8 +241,7 @@ BOOK = "Title: The Old Man and the Sea\nAuthor: Anna Smith\nPages: 127\nCode: AB
 def label_answer(question: str, text: str, choices: list[str] | None = None) -> str:
     given = {"question": question} | ({"choices": choices} if choices else {})
     state = State(input=freeze(given), cache=freeze({"detected_text": text}))
-    said: str = LabelReader().run(state)["answer"]
-    return said
+    return str(LabelReader().run(state)["answer"])
 
 
 @pytest.mark.parametrize("line", Path(__file__).with_name("labels.tsv").read_text("utf-8").splitlines())
@@ -269,8 +268,7 @@ def piece(text: str, left: int, top: int) -> dict[str, Any]:
 def seen(question: str, *pieces: dict[str, Any], **given: str) -> str:
     text = "\n".join(str(each["text"]) for each in pieces)
     cache = {"detected_text": text, "text_boxes": list(pieces)}
-    said: str = LabelReader().run(State(freeze({"question": question, **given}), freeze(cache)))["answer"]
-    return said
+    return str(LabelReader().run(State(freeze({"question": question, **given}), freeze(cache)))["answer"])
 
 
 def test_pieces_of_a_picture_stand_beside_each_other_or_apart() -> None:
