@@ -39,7 +39,7 @@ def answer_in(log: Path, *, yes: bool, no: bool) -> int:
             _show(steps, _innermost(state))
         if answer is None:
             how = "" if is_attended() else " `chameleon approve` asks at a terminal, or takes --yes or --no."
-            echo(f"It still waits.{how}", err=True)
+            echo(f"It is still waiting.{how}", err=True)
             return EXIT_WAITS
         if answer and not sealed(b""):
             hint = "Set XDG_CONFIG_HOME to a folder that you can write to."
@@ -48,7 +48,7 @@ def answer_in(log: Path, *, yes: bool, no: bool) -> int:
         conversation.append(state.answer_approval("yes" if answer else "no", "chameleon approve"))
     verdict = "Approved" if answer else "Not approved"
     echo(harmless(f"{verdict}: {', '.join(step.module for step in steps)}"))
-    echo(harmless(f"Go on with the command that began the run, and --log {log}"))
+    echo(harmless(f"Resume with the command that started the run, and --log {log}"))
     return 0
 
 

@@ -126,7 +126,7 @@ class Chat:
         unfinished = self.log.unfinished
         if turns := self.log.turns:
             self.turns = list(turns)
-            say(f"Goes on with {self.log.path}, after {counted(len(turns), 'question')}.")
+            say(f"Resumes {self.log.path} after {counted(len(turns), 'question')}.")
             self._show(turns[-_MAX_TURNS:])
         if unfinished is not None and unfinished.started is not None:
             inputs = unfinished.started.input

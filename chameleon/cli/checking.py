@@ -96,7 +96,7 @@ def _read_inventory(name: str, *, as_json: bool) -> int:
     modules = counted(len(spec.modules), "module")
     echo(f"{harmless(spec.name)} is well formed: {modules}. Nothing was imported.")
     if code:
-        echo(f"To run it is to run {harmless(', '.join(code))}.")
+        echo(f"Running it runs {harmless(', '.join(code))}.")
     for key, value in data.items():
         is_parted = key in ("modules", "planner") and isinstance(value, dict)
         below = value.items() if is_parted else [("", value)]

@@ -160,10 +160,10 @@ class EvalRun:
             raise InputError(what, where=str(out), hint="Raise --limit, or give another folder with --out.")
         if self.options.retry_failed and self.tally.failed:
             self.tally = self._new_tally()
-            say(f"Tries {run_dir.forget_failures():,} failed problems again.")
+            say(f"Retries {counted(run_dir.forget_failures(), 'failed problem')}.")
         self.spending.usage = self.tally.usage + run_dir.usage
         if n := self.tally.all.n:
-            say(f"Goes on in {out}: {n:,} of {len(self.problems):,} {'is' if n == 1 else 'are'} done.")
+            say(f"Resumes in {out}: {n:,} of {len(self.problems):,} done.")
 
     def say_how_to_resume(self, stopped: Interrupted | Stopped | None) -> None:
         """Say where the results are, and how to resume failed or remaining problems."""
@@ -172,7 +172,7 @@ class EvalRun:
             say(f"Kept in {out}; `chameleon report {shlex.quote(str(out))}` shows it.")
         if tally.failed and stopped is None:
             where = "" if out else "with --out, "
-            say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed tries them again.")
+            say(f"{counted(tally.failed, 'problem')} failed: {where}--retry-failed retries them.")
         if stopped is not None:
             resumes = ": the same command resumes" if out else ": --out DIR would keep what was done"
             is_said = out and getattr(stopped, "code", "") in ("max-cost", "retry-failed")

@@ -102,8 +102,8 @@ def in_words(summary: Summary) -> str:
     layout = len(summary.left_out) - len(summary.faults)
     counts = {
         "Unchanged": (summary.unchanged, "file"),
-        "Gone, and taken out": (summary.vanished, "file"),
-        "Skipped, as layout of a page": (layout, "table"),
+        "Deleted, and removed from the index": (summary.vanished, "file"),
+        "Skipped as page layout": (layout, "table"),
         "Without a table or text": (summary.without, "file"),
     }
     lines = [f"{result}, {in_time(summary.seconds)}."]
@@ -182,7 +182,7 @@ def measure_recall(
             echo(f"{figure:<12}{value:.4f}")
     echo("")
     if unmatched:
-        echo(f"{counted(unmatched, 'query')} found nothing of the table that answers.")
+        echo(f"{counted(unmatched, 'query')} did not find the table that answers.")
     echo(f"{figures['queries_per_second']:,.0f} queries a second")
 
 

@@ -77,7 +77,7 @@ def _first_rung(inventory: str, options: EvalOptions) -> str:
     offline = first_rung(inventory)
     if offline is None or model_for(options).model is not None:
         return inventory
-    say(f"There is no model, so {offline} answers alone, the first part of {inventory}.")
+    say(f"There is no model, so only {offline} answers, the first part of {inventory}.")
     return offline
 
 

@@ -152,7 +152,7 @@ def show_counts(
     for where, count in tally.passed_over.most_common():
         reason = tally.passed_over_for.get(where, "")
         what = f"{where}: {reason}" if reason else where
-        echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(what)}")
+        echo(f"Answered without it, {counted(count, 'time')}, because it failed: {harmless(what)}")
     for parameter, count in tally.dropped.most_common():
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
     if cost := spent_in_words(spending.usage, spending.stored):
@@ -223,7 +223,7 @@ def score_predictions(
         verdict = "left out" if given else "wrong"
         say(f"{counted(outcomes.missing, 'problem')} without a row in {path}: {verdict}.")
     if outcomes.unknown and options.limit is None:
-        say(f"{counted(outcomes.unknown, 'row')} of {path} of no problem of the data: not looked at.")
+        say(f"{counted(outcomes.unknown, 'row')} of {path} match no problem of the data, and are ignored.")
     if outcomes.programs:
         ends = ", ".join(f"{n:,} {name}" for name, n in outcomes.programs.most_common())
         say(f"Programs: {ends}.")

@@ -52,7 +52,7 @@ def serve_inventories(
         asyncio.run(serve_stdio(server))
         return
     if host not in LOOPBACK:
-        say(f"Whoever reaches {host} can ask: there is no password.")
+        say(f"Anyone who can reach {host} can ask: there is no password.")
     asyncio.run(serve_http(server, host, port, lambda url: say(f"At {url}")))
 
 

@@ -200,7 +200,7 @@ def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[P
         try:
             _keep(entry, passages)
         except OSError as problem:
-            _log.warning("what is read of documents is not kept: %s", problem)
+            _log.warning("documents are not cached: %s", problem)
     return passages
 
 

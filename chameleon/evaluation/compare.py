@@ -117,7 +117,7 @@ class ArmTable:
         if self.compared_with:
             found.append(f"Differences are to {self.compared_with}, the first that ran.")
         if any(arm["needs_a_model"] for arm in self.arms):
-            found.insert(0, "Answers need a model, so nothing is said of them.")
+            found.insert(0, "Answers need a model, so none were measured.")
         if any(arm["evaluation"] and arm["evaluation"]["half_width_90"] is not None for arm in self.arms):
             found.insert(0, "± is half of a 90% interval; that of a difference is over pairs of verdicts.")
         return found

@@ -142,7 +142,7 @@ def test_why_an_evaluation_answered_without_a_module_is_told(sh: Command, folder
     (folder / "tools.py").write_text(TOOLS.replace("def check(self)", "def setup(self)"))
     outcome = sh("eval mine.yaml d.jsonl")
     assert outcome.code == 0, outcome.err
-    assert "Answered without it, 1 time, for it failed: module shop: SHOP_KEY is not set\n" in outcome.out
+    assert "Answered without it, 1 time, because it failed: module shop: SHOP_KEY is not set\n" in outcome.out
 
 
 def test_an_inventory_is_read_without_its_code(sh: Command, folder: Path) -> None:
@@ -153,7 +153,7 @@ def test_an_inventory_is_read_without_its_code(sh: Command, folder: Path) -> Non
     )
     read = sh("check mine.yaml --no-import")
     assert (read.code, read.err) == (0, "")
-    assert "Nothing was imported.\nTo run it is to run tools:Shop, tools:Says.\n" in read.out
+    assert "Nothing was imported.\nRunning it runs tools:Shop, tools:Says.\n" in read.out
     assert "mine is well formed: 3 modules." in read.out and 'modules.says: {"use": "tools:Says"}' in read.out
     inner = sh("check inner.yaml --no-import --json").json
     assert inner["code"] == ["plans:Mine"] and inner["data"]["modules"]["says"]["note"] == "2020-01-01"

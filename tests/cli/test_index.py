@@ -85,7 +85,7 @@ def ask(made: Made, command: Command) -> Command:
 def test_the_summary_says_what_was_read_and_what_was_not(made: Made, command: Command) -> None:
     root, done = made
     assert "Read 21 tables with " in done.out and f"The index {root}/index holds 21 tables and " in done.out
-    assert "Skipped, as layout of a page: 1 table." in done.out and "Windows-1252" in done.out
+    assert "Skipped as page layout: 1 table." in done.out and "Windows-1252" in done.out
     again = command("index", f"{root}/papers", "--out", f"{root}/index", "--json").json
     assert (again["unchanged"], again["files"], again["held"]["tables"]) == (19, 0, 21)
     assert again["skipped"] == {".raw": 1} and "layout" in again["layout"][0]["why"]

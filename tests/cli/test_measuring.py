@@ -58,7 +58,7 @@ def test_the_arms_are_told_where_there_is_no_data(sh: Command) -> None:
 def test_without_a_model_all_that_needs_none_is_measured(sh: Command, tmp_path: Path) -> None:
     shown = sh(MEASURE, "--out", "out")
     assert shown.code == 0 and shown.out.startswith("sieves over 4 problems of wikitq")
-    assert "Answers need a model, so nothing is said of them." in shown.out
+    assert "Answers need a model, so none were measured." in shown.out
     found = arms(sh(MEASURE, "--json").out)
     assert [arm["table"]["gold_kept"] for arm in found.values()] == [1.0, 0.3333, 0.6667]
     assert all(arm["evaluation"] is None for arm in found.values())
@@ -196,7 +196,7 @@ def test_ranks_reach_beyond_what_is_found(sh: Command, tmp_path: Path) -> None:
     assert (found["recall@50"], found["mrr"], found["unmatched"]) == (0.0, round(1 / 60 / 2, 4), 1)
     shown = sh(RECALLS, "-r", "{first: bm25, depth: 20}").out
     assert "depth: 20" in shown.splitlines()[0]
-    assert "1 query found nothing of the table that answers." in shown
+    assert "1 query did not find the table that answers." in shown
     write_rows(tmp_path / "queries.jsonl", asked[:1])
     assert "found nothing" not in sh(RECALLS).out
 

@@ -48,7 +48,7 @@ def scripted(folder: Path, *answers: str) -> str:
 
 def test_eval_needs_no_other_option_and_says_what_it_does_without_a_model(sh: Command, folder: Path) -> None:
     done = sh("eval tables_first q.csv")
-    assert done.code == 0 and "There is no model, so tables_offline answers alone" in done.err
+    assert done.code == 0 and "There is no model, so only tables_offline answers" in done.err
     assert "80.00" in done.out and "declined 1 (1 right), failed 0." in done.out
     assert all(tag in done.out for tag in ("difference", "lookup", "decline"))
     counts = sh("eval tables_first q.csv --json").json
@@ -73,7 +73,7 @@ def test_a_scorer_of_your_own_is_a_function_in_a_file_and_kept_with_it(sh: Comma
     own = f"{EVAL} --scorer mine:score"
     assert sh(own, "--json").json["correct"] == 5
     assert "has no scorer 'valve'" in sh(EVAL, "--scorer", "valve").err
-    assert sh(own, "--out", "run").code == 0 and "5 of 5 are done" in sh(own, "--out", "run").err
+    assert sh(own, "--out", "run").code == 0 and "5 of 5 done" in sh(own, "--out", "run").err
     assert "✓" in sh("report run").out
 
 

@@ -201,7 +201,7 @@ def test_commands_show_the_table_and_what_was_said(chat: Command) -> None:
 def test_comes_back_to_what_was_said_and_needs_no_files(chat: Command) -> None:
     chat(CHAT + LOG, MOST, ODD)
     shown = chat(f"chat {LOG}", FEW)
-    told = f"Goes on with chat.jsonl, after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
+    told = f"Resumes chat.jsonl after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
     assert shown.out == "900\n" and said_before(shown) == told
     with ConversationLog("chat.jsonl") as kept:
         assert [turn["answer"] for turn in kept.turns[-1].input["history"]] == ["Lisbon", ""]

@@ -17,7 +17,7 @@ pytest.importorskip("lxml")
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _KINDS = ["p", "bold", "h1", "h3", "list", "table", "cell", "nested"]
-_LEVELS = (("decimal", "%1"), ("decimal", "%1.%2"), ("lowerRoman", "(%3)"))
+_LEVELS = (("decimal", "%1"), ("decimal", "%1.%2"), ("lowerRoman", "(%3)"), ("lowerLetter", "%4)"))
 _LEVEL = '<w:lvl w:ilvl="{}"><w:start w:val="1"/><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
 _NUMBERING = "".join(_LEVEL.format(number, *level) for number, level in enumerate(_LEVELS))
 
@@ -55,7 +55,8 @@ def test_word_headings_numbers_tables_notes_and_boxes() -> None:
     numbering = document.part.numbering_part.element
     numbering.insert(0, parse_xml(f'<w:abstractNum {_W} w:abstractNumId="77">{_NUMBERING}</w:abstractNum>'))
     number = numbering.add_num(77).numId
-    for level, text in ((0, "Term"), (1, "It runs for three years."), (2, "or more"), (2, "or less")):
+    levels = {"Term": 0, "It runs for three years.": 1, "or more": 2, "or less": 2, "or so": 3}
+    for text, level in levels.items():
         paragraph = document.add_paragraph(text) if level else document.add_heading(text, 1)
         properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
         properties.get_or_add_numId().val, properties.get_or_add_ilvl().val = number, level
@@ -68,7 +69,7 @@ def test_word_headings_numbers_tables_notes_and_boxes() -> None:
     data = changed(saved(document), "word/document.xml", "<w:tr>", "<w:sdt><w:sdtContent><w:tr>")
     data = changed(data, "word/document.xml", "</w:tr>", "</w:tr></w:sdtContent></w:sdt>")
     found = read_passages(data, "lease.docx")
-    clause = "1.1 It runs for three years.\n\n(i) or more\n\n(ii) or less"
+    clause = "1.1 It runs for three years.\n\n(i) or more\n\n(ii) or less\n\na) or so"
     assert (found[0]["title"], found[0]["text"]) == ("Lease > 1 Term > 1.1", clause)
     assert found[-1]["title"] == "Lease > 1 Term > Dues"
     assert found[-1]["table"] == Table(["Port", "2023", "2024"], [["Arvik", "1", "2"], ["Arvik", "3", "4"]])

@@ -55,6 +55,7 @@ mail me@example.org about the sky-high task-oriented basic facts"""
 def test_ordinary_text_is_left_alone_and_places_are_no_secrets() -> None:
     environ = {"FLAG_TOKEN": "true", "PATH": "/usr/bin", "OPENAI_API_KEY": ""}
     assert redact(ORDINARY, environ=environ) == ORDINARY
+    assert redact("ab12cd34ef", also=["ab12", "ab12cd34"], environ={}) == "***ef", "the longer one first"
     assert known_secrets(environ={"PWD": "/home/somebody/work", "OLDPWD": "/usr/local/bin:/usr/bin"}) == ()
 
 

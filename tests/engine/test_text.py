@@ -86,7 +86,7 @@ def test_what_a_reader_sees_is_kept_and_nothing_else() -> None:
 
 
 def test_parts_of_pages_and_other_texts() -> None:
-    assert page_text(b"<p hidden>never<b>never</b></p>seen<br hidden>too")[1] == "seen\ntoo"
+    assert page_text(b"<p hidden>never<b>never</b>never</p>seen<br hidden>too")[1] == "seen\ntoo"
     assert page_text(b"a < b &amp; c\r\n\r\n  d\x07", "text/plain") == ("", "a < b &amp; c\nd")
     assert page_text(b"<p>a</p>", "") == ("", "a")
     for kind in ("application/pdf", "image/png", "application/octet-stream", "video/mp4"):

@@ -59,7 +59,7 @@ def test_a_problem_that_fails_is_kept_with_its_steps_without_the_key(
     assert made.run("--retry-failed", "--limit", "2").code == 1
     assert made.failed, "what is refused forgets nothing"
     again = made.run("--retry-failed")
-    assert again.code == 0 and "Tries 1 failed problems again." in again.err
+    assert again.code == 0 and "Retries 1 failed problem." in again.err
     assert not made.failed and len(made.results) == 12
     late = made.model.asked[before:]
     assert late[0] == "program_generator" and "planner" not in late

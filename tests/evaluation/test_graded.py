@@ -264,7 +264,7 @@ def test_missing_and_unknown_ids_are_told_and_ids_that_occur_twice_refused(score
     assert counts(outcome) == (9, 7, 7)
     missing, unknown = outcome.err.splitlines()
     assert missing == f"2 problems without a row in {score.predictions}: wrong."
-    assert unknown == f"3 rows of {score.predictions} of no problem of the data: not looked at."
+    assert unknown == f"3 rows of {score.predictions} match no problem of the data, and are ignored."
     for rows, told in (
         ([{"pid": f"x{SCORED[0]['pid']}", "prediction": 1}], "belongs to the problem with the same 'pid'."),
         ([{"name": "1000", "prediction": "1"}] * 2, "has no problem id. Its fields: name, prediction."),

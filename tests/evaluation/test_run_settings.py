@@ -60,8 +60,7 @@ class Folder:
 
     @property
     def settings(self) -> dict[str, Any]:
-        settings: dict[str, Any] = json.loads((self.out / "settings.json").read_text())
-        return settings
+        return dict(json.loads((self.out / "settings.json").read_text()))
 
 
 @pytest.fixture
@@ -82,7 +81,7 @@ def test_settings_name_all_that_a_result_depends_on_and_the_same_goes_on(folder:
     for name in ("problems.jsonl", "problems.jsonl.gz", "renamed.jsonl"):
         folder.data = write_rows(folder.place / name, DATA)
         again = folder.run("--workers", "64", "--limit", "4")
-        assert again.code == 0 and f"Goes on in {folder.out}: 4 of 4 are done." in again.err
+        assert again.code == 0 and f"Resumes in {folder.out}: 4 of 4 done." in again.err
         assert (folder.out / "results.jsonl").read_bytes() == before
 
 
@@ -100,7 +99,7 @@ def test_what_differs_is_told_but_weights_may_come(folder: Folder, monkeypatch: 
     nothing = {"engine": None, "weights": None}
     assert folder.settings["resolved"] == {"tool": nothing, "spare": nothing}
     monkeypatch.setenv("WEIGHTS", "a commit")
-    assert "4 of 4 are done." in folder.run().err
+    assert "4 of 4 done." in folder.run().err
     monkeypatch.setenv("ENGINE", "slow")
     assert folder.refused() == 'tool.engine, which this machine decides, was null, and now is "slow"'
     monkeypatch.delenv("ENGINE")
@@ -172,8 +171,7 @@ def resolving(found: Any) -> Does:
 def resolved(folder: Path, planner: Any, modules: dict[str, Does], *without: str) -> dict[str, Any]:
     data = DataFile(write_rows(folder / "problems.jsonl", make_rows(1)))
     executor = Executor(Inventory("mine", planner, modules).without(*without))
-    found: dict[str, Any] = settings_of(executor, find_benchmark("tabmwp"), "chameleon", data)["resolved"]
-    return found
+    return dict(settings_of(executor, find_benchmark("tabmwp"), "chameleon", data)["resolved"])
 
 
 SMALL, LARGE = {"embeddings": "small"}, {"embeddings": "large"}

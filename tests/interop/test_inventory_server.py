@@ -166,8 +166,8 @@ def test_a_step_that_needs_approval_does_not_run_and_what_a_run_went_on_without_
 
 def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out.csv"
-    (inside / "deep").mkdir(parents=True)
-    for file in (outside, inside / "deep/league.csv", inside / ".hidden.csv"):
+    (inside / "deep/.git").mkdir(parents=True)
+    for file in (outside, *(inside / name for name in ("deep/league.csv", ".hidden.csv", "deep/.git/x.csv"))):
         file.write_text(CSV)
     (inside / "link.csv").symlink_to(outside)
     (inside / "good.csv").symlink_to(inside / "deep/league.csv")
@@ -176,7 +176,7 @@ def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
     assert f"below {inside}" in said
     good = ["deep/league.csv", "good.csv", str(inside / "deep/league.csv"), "deep/../good.csv"]
     hostile = ["../out.csv", str(outside), "link.csv", ".hidden.csv", "deep", "none.csv", "\0", "a" * 9_999]
-    hostile += ["~/x.csv", "/dev/zero", "postgresql://user:secret@127.0.0.1/x", "deep/%2e%2e/x"]
+    hostile += ["~/x.csv", "/dev/zero", "postgresql://u:secret@host/x", "deep/%2e%2e/x", "deep/.git/x.csv"]
     asked = [{**HOW_MANY, "table": path} for path in (*good, *hostile)]
     found = results(server, "tables_offline", *asked)
     for result in found[: len(good)]:

@@ -43,8 +43,7 @@ def tool_of(card: dict[str, Any]) -> Module:
 
 @cache
 def read(name: str) -> list[dict[str, Any]]:
-    data: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name(name).read_text("utf-8"))
-    return data
+    return list(yaml.safe_load(Path(__file__).with_name(name).read_text("utf-8")))
 
 
 def with_tools(planner: Planner, script: ScriptedModel) -> Executor:

@@ -192,7 +192,7 @@ _VARIABLES: tuple[tuple[str, str, tuple[str, ...], int, str], ...] = (
     ("CHAMELEON_MODEL", f"{EVIL}\n:::", ASK, 1, _OURS),
     ("CHAMELEON_STORE", ".", _SCRIPTED, 1, _OURS),
     ("CHAMELEON_STORE", "s" * 5_000, _SCRIPTED, 1, _OURS),
-    ("CHAMELEON_DOCUMENTS", f"/dev/null/{EVIL}", _TEXT, 3, "is not kept"),
+    ("CHAMELEON_DOCUMENTS", f"/dev/null/{EVIL}", _TEXT, 3, "are not cached"),
     ("CHAMELEON_WEB_CACHE", "\n", _DOCTOR, 0, ""),
     ("CHAMELEON_WEB_PRIVATE", EVIL, _DOCTOR, 0, ""),
     ("CHAMELEON_USER_AGENT", f"a\r\nb{EVIL}", _DOCTOR, 0, ""),
