@@ -1,7 +1,5 @@
 """Every test runs offline, without the developer's keys, and with a response store of its own."""
 
-from __future__ import annotations
-
 import gc
 import ipaddress
 import os

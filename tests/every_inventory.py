@@ -1,7 +1,5 @@
 """An input for every shipped inventory that asks a model, and a double that replies by the prompt."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

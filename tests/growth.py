@@ -1,7 +1,5 @@
 """Tell what takes time in proportion to its input from what takes its square."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

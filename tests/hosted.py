@@ -8,8 +8,6 @@ thinks spends `thinking` hidden tokens first, more or less by its effort; a limi
 text. Nothing streams.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 They refuse in their own words where a client looks for some, else in short.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import namedtuple

@@ -3,8 +3,6 @@
 Each function returns rows: whether the fault is there, and its words.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import namedtuple

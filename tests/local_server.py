@@ -1,7 +1,5 @@
 """A server on this machine for tests, in a thread of its own."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

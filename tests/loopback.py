@@ -5,8 +5,6 @@ with LoopbackServer(lambda request: "echo") as server:   # a text, a `Reply`, a 
     assert llm.ask("hello").text == "echo" and server.requests[0]["model"] == "local"
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Blocks run page by page, in one folder with `demos`; a script stands in for mode
 up to the next block or heading, are what Python prints, or lines that a command prints; "…" is anything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

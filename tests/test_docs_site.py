@@ -1,7 +1,5 @@
 """The site of docs/ is built without warnings, and its pages name and find each other."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

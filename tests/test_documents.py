@@ -1,7 +1,5 @@
 """README, demos and the picture of the house are what they say they are."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import shutil

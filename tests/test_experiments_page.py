@@ -1,7 +1,5 @@
 """docs/experiments.md: no row is empty, what it names is there, and its counts are those of its rows."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every room imports what the core or one of its extras installs, and every extra's packages have a user."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """No import leads up a floor or round in a circle: those in functions, and for type checkers, count too."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Texts of models, servers and files take time in proportion to their length, whatever they repeat."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The notebooks of demos/ run from top to bottom, offline, and show what they are kept with."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is around the code does not rot: workflows, scripts, recipes and pages name what exists."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

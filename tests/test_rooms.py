@@ -1,7 +1,5 @@
 """Hold every room to its budget of lines and the whole to its ceilings; run this module to print both."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

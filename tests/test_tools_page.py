@@ -1,7 +1,5 @@
 """The pages of tools run as they stand: their files, their commands, and what these print."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

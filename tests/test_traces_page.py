@@ -1,7 +1,5 @@
 """docs/traces.md is true: the spans that it shows, its commands, its Python and what they print."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -172,6 +172,34 @@ def test_what_was_assumed_is_told_with_the_answer_and_in_logs(sh: Command, tmp_p
     assert sh(f"{asked} -i tables_offline --json").json["notes"] == [note]
 
 
+GRADER = """
+from chameleon import Declined, Module
+from chameleon.errors import ModuleError
+
+class Grader(Module):
+    reads, writes = ("input.question",), ("cache.answer",)
+
+    def run(self, state):
+        if state.input["question"] != "answer":
+            raise (Declined if state.input["question"] == "decline" else ModuleError)("so asked")
+        return "yes"
+"""
+
+
+def test_the_exit_code_of_several_questions_is_the_worst(sh: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(GRADER)
+    parts = "planner: {use: fixed, plan: [grader]}\nmodules: {grader: {use: 'mine:Grader'}}"
+    (tmp_path / "mine.yaml").write_text(f"name: mine\ninput: {{question: str, table: Table}}\n{parts}\n")
+    for questions, code in {
+        "answer": 0,
+        "answer decline": 3,
+        "decline fail": 1,
+        "fail decline answer": 1,
+    }.items():
+        (tmp_path / "q").write_text("\n".join(questions.split()))
+        assert sh("ask --questions q -t apples.csv -i mine.yaml").code == code, questions
+
+
 def test_each_line_of_a_file_is_asked_and_gives_a_line(sh: Command, tmp_path: Path) -> None:
     (tmp_path / "q").write_text("Who has the most apples?\n\nWho likes them?\nTotal apples\n")
     asked = "ask --questions q -t apples.csv -i tables_offline"

@@ -55,6 +55,8 @@ def test_eval_needs_no_other_option_and_says_what_it_does_without_a_model(sh: Co
     assert (counts["n"], counts["correct"]) == (5, 4)
     (folder / "q.jsonl").write_text(json.dumps({"question": MOST, "answer": "Kingsmere"}), "utf-8")
     assert sh("eval tables_offline q.jsonl -t league.csv --json").json["correct"] == 1
+    (folder / "other.csv").write_text("Team,Points\nSelmark,1\n", "utf-8")
+    assert sh("eval tables_offline q.csv -t other.csv --json").json["correct"] == 4, "each row names its own"
 
 
 def test_a_sample_is_the_same_for_the_same_seed(sh: Command, folder: Path) -> None:

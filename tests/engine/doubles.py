@@ -1,7 +1,5 @@
 """Small modules and planners that do what a function says, and runs of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Inventory files and code of one's own, written for a test."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Random inventories of small deterministic tools, with every planner, for properties of runs."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Mapping, Sequence

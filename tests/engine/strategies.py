@@ -1,7 +1,5 @@
 """A run, and anything that a run and its log may hold."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Steps that require approval: for a plan or one by one, refused, waiting, resumed, within, limited."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

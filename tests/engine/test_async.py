@@ -1,7 +1,5 @@
 """Runs in an event loop, side by side and resumed: the same events and the same end as one by one."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
@@ -16,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import LLM, Budget, Executor, LLMModule, Module, State, Step, bridge
+from chameleon.core.access import Access
 from chameleon.core.events import Event
 from chameleon.core.log import EventLog
 from chameleon.errors import LogError
 from chameleon.inventory.schema import RepairSpec
 from chameleon.llm import ScriptedModel
+from chameleon.run.steps import parallel_group
 from tests.engine.doubles import QUESTION, Ask, Does, Proposes, executor, failing, inventory_of, why
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, quick, timeless
 from tests.engine.strategies import RUN
@@ -328,3 +328,9 @@ def test_nothing_that_was_given_is_changed(case: Any) -> None:
     before = [end(state) for state in states]
     case.executor(parallel=True).run(given_input, events[:2])
     assert [end(state) for state in states] == before
+
+
+def test_a_step_waits_for_every_earlier_one_whose_output_it_reads() -> None:
+    keys = {"a": ((), ("cache.x",)), "b": ((), ("cache.y",)), "c": (("cache.x",), ())}
+    access = {name: Access(frozenset(r), (), frozenset(w)) for name, (r, w) in keys.items()}
+    assert parallel_group([Step(name) for name in "abc"], access) == (Step("a"), Step("b"))

@@ -1,7 +1,5 @@
 """A question that follows on others: what its input holds, what models are told of it, and its log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run does after a failure, what a repair asks of the model, and budgets, which end a run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Who imports whom, how light imports are, which names are public, and what a missing package is told."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Values are frozen and written as JSON; events come back from a log, and a crash costs a line at most."""
 
-from __future__ import annotations
-
 import copy
 import enum
 import json

@@ -1,7 +1,5 @@
 """What looks like a secret leaves no run: it is masked in every event and text, whatever its name."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The calls that a user tries first: lists of tools, names, exceptions, batches, own planners, types."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import itertools

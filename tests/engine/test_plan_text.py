@@ -1,7 +1,5 @@
 """Plans as models write and mangle them: executed as meant or refused, never with a step or argument lost."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

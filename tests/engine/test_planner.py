@@ -1,7 +1,5 @@
 """Reading plans and asking planners: every way to write names, and nothing written is ever run."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

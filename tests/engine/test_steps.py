@@ -1,7 +1,5 @@
 """What a module may see and change at its step, and what it is told of those that failed."""
 
-from __future__ import annotations
-
 import pickle
 import threading
 from collections.abc import Callable

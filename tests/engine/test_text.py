@@ -1,7 +1,5 @@
 """Numbers, tokens and beginnings of texts, and what a reader sees of a page."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A thousand tools of all kinds, and questions that need them: see `tools_of_all_kinds.txt`."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A distribution with modules, a planner and an inventory, as an installer leaves it: see `installed.txt`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

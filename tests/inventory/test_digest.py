@@ -1,7 +1,5 @@
 """A log knows its inventory and files by what they hold; what keeps an inventory from working."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

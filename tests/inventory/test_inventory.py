@@ -1,7 +1,5 @@
 """Inventories: every fault of a file is one clear line with its place, its key and the nearest valid name."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

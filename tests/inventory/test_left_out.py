@@ -1,7 +1,5 @@
 """Modules that are left out: no plan runs them, and what is left of the inventory still fits together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Code and prompts of one's own: beside an inventory, in the current folder, or in a distribution."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

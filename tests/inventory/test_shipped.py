@@ -1,7 +1,5 @@
 """What is shipped fits together: inventories load, are as printed and run, modules keep their contract."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -3,8 +3,6 @@
 `.ci/run` gets the model and names its file in SMALL_MODEL; without it these tests skip.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the tests of this folder share: connecting to servers, what servers say, and tools that are called."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections import Counter

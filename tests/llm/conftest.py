@@ -1,7 +1,5 @@
 """Servers that play the hosted APIs, some of their models under names that nobody knows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path

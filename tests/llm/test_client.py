@@ -1,7 +1,5 @@
 """`LLM` against a server: what is sent, what comes back, and models beside it, made by users or scripted."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a model takes is found out and kept to; nobody waits, reads or asks without an end."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import socket

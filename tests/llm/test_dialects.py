@@ -1,7 +1,5 @@
 """What each family of clients is asked in its own way; our own client says what LangChain's says."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

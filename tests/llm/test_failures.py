@@ -1,7 +1,5 @@
 """Which failures are tried again, as which error they end, and what is learned from their words."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path

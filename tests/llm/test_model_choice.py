@@ -1,7 +1,5 @@
 """Which model is used, and why; how models are named, and how their clients are made."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

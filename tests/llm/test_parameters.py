@@ -1,7 +1,5 @@
 """What is known of models and their prices, and how parameters are fitted to them."""
 
-from __future__ import annotations
-
 import datetime
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """How replies of all kinds are read, whole and while they come."""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """One call: stored, shared, budgeted, retried, widened, recorded, booked and logged."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The response store: what it keeps and for whom; and tools as they are asked, kept, logged and scripted."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

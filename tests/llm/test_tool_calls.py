@@ -1,7 +1,5 @@
 """Tools that models call: asked by every client, answered and sent back, or refused."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from itertools import product

@@ -4,8 +4,6 @@ The models are played by `tests.hosted.HostedServer`, which refuses what the hos
 come from `tests.every_inventory`. No figure here says how well a model answers.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Shipped inventories on models of every kind: how they end, and what a user reads and pays."""
 
-from __future__ import annotations
-
 import re
 import urllib.request
 import warnings

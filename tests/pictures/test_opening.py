@@ -23,8 +23,18 @@ from chameleon.errors import InputError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import opening
+from chameleon.pictures.engines import read_lines
 from chameleon.pictures.opening import Attachment, check_picture, read_picture
-from chameleon.pictures.pieces import UNTOLD, Piece, lines_are_told, lines_of, rectangle, text_of, tilt_of
+from chameleon.pictures.pieces import (
+    UNREAD,
+    UNTOLD,
+    Piece,
+    lines_are_told,
+    lines_of,
+    rectangle,
+    text_of,
+    tilt_of,
+)  # fmt: skip
 from chameleon.pictures.tilt import measured
 from chameleon.sandbox.bounded import Bounds
 from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near
@@ -277,3 +287,15 @@ def test_a_picture_that_takes_too_long_is_refused(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(opening, "called", partial(opening.called, bounds=Bounds(part=0.3)))
     with pytest.raises(InputError, match=r"a\.jpg: reading it takes more than 0 seconds"):
         read_picture(tmp_path / "a.jpg")
+
+
+def test_a_line_with_an_unreadable_word_keeps_the_others() -> None:
+    class Engine:
+        def read(self, image: Image.Image) -> list[Piece]:
+            words = [("Pier", 0.9), ("3", 0.1), ("North", 0.9)]
+            return [
+                Piece(text, rectangle(10 + 60 * n, 10, 50, 20), sure) for n, (text, sure) in enumerate(words)
+            ]
+
+    [line] = read_lines(Engine(), Image.new("RGB", (300, 60), "white"))
+    assert [piece.text for piece in line] == ["Pier", UNREAD, "North"]

@@ -1,7 +1,5 @@
 """An inventory of 232 tools: what a prompt takes, and whether it shows the tool that is needed."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """React: a model calls modules as tools and answers: what is read and told, limits, refusals, replays."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Sequence

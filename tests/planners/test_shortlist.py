@@ -1,7 +1,5 @@
 """What a planner is shown of a thousand modules; every second tool chose the weights, the others measure."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

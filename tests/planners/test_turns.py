@@ -1,7 +1,5 @@
 """Planners that take turns: `Branch`, `Replanning`, `Then`, `cascade`, and the grammar of `dynamic`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace

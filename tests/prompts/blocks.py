@@ -1,7 +1,5 @@
 """Blocks in a prompt, as the most credulous reader would find them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

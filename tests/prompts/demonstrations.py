@@ -1,7 +1,5 @@
 """The demonstrations in prompts, as data: problems in blocks, and those of chains over tables."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The demonstrations in prompts are right, and TabFact's prompts end as the published code's do."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

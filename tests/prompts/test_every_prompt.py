@@ -3,8 +3,6 @@
 After a change that is meant, record with `--update-golden` and read the diff.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

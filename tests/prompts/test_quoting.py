@@ -1,7 +1,5 @@
 """What stands in a prompt as data: no tag in it ends or begins a block, and all else is as it was."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """One sealed sandbox for all files; the tests that need it skip where it cannot run."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Functions to be called in a process of its own: harmless ones, and what hostile files make of readers."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -1,7 +1,5 @@
 """Functions called in a process of its own, and what a sandboxed program encodes as JSON for its host."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import json

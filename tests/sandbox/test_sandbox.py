@@ -1,7 +1,5 @@
 """How programs end in the sealed sandbox and in Monty, what callers learn, and which one a machine gets."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time

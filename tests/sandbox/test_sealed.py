@@ -1,7 +1,5 @@
 """The sealed sandbox: where programs run; threads, event loops, forks, kills and closing."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import socket

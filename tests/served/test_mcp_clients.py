@@ -4,8 +4,6 @@ Install one or more of these in environments, and name their interpreters in MCP
 langchain-mcp-adapters; 'pydantic-ai-slim[mcp]'; 'smolagents[mcp]' 'mcp<2' websockets. Others are skipped.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

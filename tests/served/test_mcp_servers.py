@@ -8,8 +8,6 @@ They are looked for in the folder that CHAMELEON_MCP_SERVERS names, where these 
 A server that is not there is skipped.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

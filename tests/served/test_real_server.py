@@ -1,7 +1,5 @@
 """A question to a real model server, `transformers serve`, over the models of `tiny_model.py`."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The sixty questions over several tables, and the indexes that they are asked of."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sixty questions that need more than one table: what a model is shown, the answer, and its sources."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Small tables as they come from files: each cell clean, some blank, some with what formats must escape."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Databases, Parquet files and servers: every table in them, nothing written and nothing else read."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Tables as text in every style and back, as models write them back, and made from tables and frames."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from importlib.util import find_spec

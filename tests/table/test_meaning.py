@@ -1,7 +1,5 @@
 """What a column means: one kind with exact values for all cells, or unclear with the cells named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction

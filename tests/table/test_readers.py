@@ -1,7 +1,5 @@
 """Tables in every format come out the same; whatever is wrong with a file is said in one line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """CSV, TSV, Markdown, `a | b` lines and HTML as people keep them: dialects, encodings, titles, spans."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

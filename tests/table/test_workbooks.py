@@ -1,7 +1,5 @@
 """Workbooks, and which rows of a file are its header, its data, or set apart."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import zipfile

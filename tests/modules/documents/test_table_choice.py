@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from chameleon import Declined, State, StepRejected, Table
 from chameleon.core.sources import sources_in_words
 from chameleon.documents.indexing import index_files
+from chameleon.errors import NoModel
 from chameleon.modules.documents.program_reads import reads_of_program
 from chameleon.modules.documents.query_reads import reads_of_query
 from chameleon.modules.documents.read_rows import parts_read
-from chameleon.modules.documents.table_choice import TableChoice
+from chameleon.modules.documents.table_choice import TableChoice, retrieved
 from chameleon.modules.documents.table_sources import TableRegion, TableSources, region_kept
 from chameleon.modules.tablerag.table_retriever import TableRetriever
 from chameleon.retrieval.document import Document
@@ -58,6 +59,15 @@ def test_a_table_is_read_with_the_passages(state: State, reply: str) -> None:
     table, rules = TableChoice().interpret(reply, state)["passages"]
     assert table["text"].splitlines()[:2] == ["Berth | Fee", "A1 | 40"] and "due in May" in rules["text"]
     assert table["source"]["of"] == 2 and table["source"]["columns"] == ["Berth", "Fee"]
+
+
+def test_only_a_table_that_is_clearly_ahead_is_taken_without_asking(state: State) -> None:
+    table, *_, rules = sorted(state.cache["retrieved"], key=lambda each: each["name"])
+    alone = State(input=state.input, cache={"retrieved": [table, rules]})
+    [found], [(_, score)] = retrieved(alone)
+    assert TableChoice(0.99 * found.score / score).run(alone)["why"] == "it is clearly ahead"
+    with pytest.raises(NoModel):
+        TableChoice(1.01 * found.score / score).run(alone)
 
 
 LEAGUE = Table(["Team", "Points", "Lost"], [["Nord", "40", "2"], ["Sud", "38", "4"], ["West", "31", "9"]])

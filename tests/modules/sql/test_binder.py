@@ -74,6 +74,11 @@ def test_votes_are_counted(vector: dict[str, Any]) -> None:
     assert voters == vector["winner_programs"]
 
 
+def test_programs_that_find_nothing_have_no_vote() -> None:
+    ballots = [((None,), None), ((), None), ((None,), None), (("Tarn",), None), (None, None)]
+    assert BinderVote().winning_answer(ballots) == ("Tarn",)
+
+
 def test_calls_that_cannot_be_read_are_told() -> None:
     deep = 'QA("ans@a"; ' * 500 + "1" + ")" * 500
     for program in ('QA("what?"; a)', 'SELECT QA("map@a?"; b FROM w', "QA()", deep):

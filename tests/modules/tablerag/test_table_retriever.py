@@ -64,6 +64,11 @@ def test_earlier_questions_belong_to_the_query_and_without_an_index_the_table_st
     assert "no index" in output(state, "table_retriever")["note"]
 
 
+def test_the_first_table_is_kept_whatever_its_size(index: str) -> None:
+    state = found("What is the fare of the train Mill Owl?", index, max_tokens=1, tables=2)
+    assert state.input["table"].header == TRAINS.header and state.input["tables"] == ()
+
+
 def test_what_finds_no_table_says_why(index: str) -> None:
     for question, place, reason, told in (
         ("zyx wvu", index, "declined", "nothing in the index"),
