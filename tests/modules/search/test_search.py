@@ -14,7 +14,7 @@ from chameleon.core.prompt import context_of
 from chameleon.errors import InventoryError, WebError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.search.provider import SearchResult
-from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, quoted
+from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, WikipediaSearch, quoted
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 
 QUESTION = {"question": "How often is high tide?"}
@@ -179,3 +179,9 @@ def test_the_block_has_one_line_for_each_result(texts: list[tuple[str, str, str]
     for number, line in enumerate(lines, start=1):
         assert line.startswith(f"{number}. ") and len(line.splitlines()) == 1 and not TAG.search(line)
         assert CLOSING not in line and OPENING not in line
+
+
+def test_results_are_cut_where_their_module_says() -> None:
+    output = {"query": "q", "results": [{"title": "t", "url": "", "text": "x" * 900}]}
+    [text] = WikipediaSearch().update_cache({}, output).values()
+    assert "x" * 900 in text
