@@ -186,7 +186,7 @@ class MachineError(ChameleonError):
     """The machine has run out of something essential: disk space, file handles, memory."""
 
 
-_DISK_HINT = "Make room on it, then continue."
+_DISK_HINT = "Free some space, then run the same command again."
 _FILES_HINT = "Use fewer workers, or raise the limit (ulimit -n 4096)."
 _LACKS: Mapping[int | None, tuple[str, str]] = {
     errno.ENOSPC: ("there is no space left on the disk", _DISK_HINT),

@@ -304,7 +304,7 @@ def no_answer(text: str) -> str:
     """Say why a model's text cannot be an answer (a tool call, NaN), or return "" if it may be one."""
     plain = text.strip(" \t\n`*\"'.")
     if _NON_NUMBER.fullmatch(plain):
-        return f"{plain} is no real number"
+        return f"{plain} is not a real number"
     return "the answer is the call of a tool" if _CALL.match(plain) or plain == "<END>" else ""
 
 

@@ -47,12 +47,12 @@ _ANSWER_HINT = 'To answer, begin with "Answer:".'
 _MAX_REASON_CHARS = 300
 _ECHO_WORDS = 3  # an answer that ends like the last fault repeats it
 _FAULT = re.compile(
-    r"the list of modules cannot be read|the reply (?:has no (?:list|answer|plan)|repeats the same mistake)"
+    r"the reply (?:has no (?:list|answer|plan)|repeats the same mistake)"
     r"|there is no (?:module|tool) '[^']*'\. (?:Did you|There are)",
     re.IGNORECASE,
 )
 _CALL_HINT = "Call a tool that gives it, then answer."
-_REPEAT_FAULT = "that was called twice, and gave the same"
+_REPEAT_FAULT = "the same call was made twice and returned the same"
 _REPEAT_HINT = "Answer now, from what was found."
 _LAST_TURN_NOTE = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"

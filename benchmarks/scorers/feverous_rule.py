@@ -67,7 +67,7 @@ class EvidenceRule(GradedScorer):
         gold evidence the score is 0 and recall 1.
         """
         reason = "the rule needs the gold evidence, and this row has none"
-        groups = required(problem, "evidence", reason, "The scorer label looks at labels alone.")
+        groups = required(problem, "evidence", reason, "The scorer label compares only labels.")
         verdict = prediction if isinstance(prediction, Mapping) else {"label": prediction}
         evidence = verdict.get("evidence")
         items = within_limits(map(item_of, evidence if isinstance(evidence, list | tuple) else ()))

@@ -31,7 +31,7 @@ class CellRule(Scorer):
 
         Oddity of the metric: coordinates are compared as texts, so "(0,1)" is not "(0, 1)".
         """
-        reason = "the rule of SQA needs the cells of the answer, and this row has texts alone"
+        reason = "the rule of SQA needs the cells of the answer, but this row has only texts"
         gold = required(problem, "coordinates", reason, "The scorer tablerag compares texts.")
         if prediction is None:
             return False

@@ -101,7 +101,7 @@ def run_question(
 def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
     """Ask each line of a file, print one line each ("(declined)" if so), and return the worst exit code."""
     if options.question or run.log is not None:
-        raise typer.BadParameter("it takes neither QUESTION nor --log", param_hint="--questions")
+        raise typer.BadParameter("it cannot be combined with QUESTION or --log", param_hint="--questions")
     lines = read_text_or_document(str(file))["text"].splitlines()
     if not (questions := list(filter(None, map(str.strip, lines)))):
         raise InputError("there is no question in it", where=str(file))

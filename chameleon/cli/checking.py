@@ -159,7 +159,7 @@ def _show(inventory: Inventory, models: str, obstacles: Sequence[Obstacle]) -> N
             echo(f"      {name}: {note}")
     for each in obstacles:
         if not each.stops:
-            label = f"Will be done without {each.module}" if each.module else _LABELS[each.part]
+            label = f"Runs will skip {each.module}" if each.module else _LABELS[each.part]
             what = each.error.what.partition(" cannot run here: ")[2] or each.error.what
             advice = " ".join(f"{what.rstrip('.')}. {each.error.hint}".split())
             echo(f"{label}: {harmless(advice)}")

@@ -72,7 +72,7 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     if not any(path for path, _ in data.values()):
         return _list_arms(grid, target, as_json=as_json)
     if lacking := [name for name, (path, _) in data.items() if path is None]:
-        what = f"the arm {lacking[0]} has no data: name some after the experiment"
+        what = f"the arm {lacking[0]} has no data: give DATA after the name of the experiment"
         raise typer.BadParameter(what, param_hint="DATA")
     with ExitStack() as close:
         given = _given_to(options, close, is_grid=is_grid)
@@ -96,7 +96,7 @@ def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
         return "grid"
     is_one_word = not set(target) & set(" ?？")
     if is_one_word and (target.isascii() or is_yaml or "/" in target):
-        hint = f"A question has blanks or a question mark. {nearest(target, shipped_grids())}"
+        hint = f"A question goes in quotes, with a question mark. {nearest(target, shipped_grids())}"
         raise InputError("there is no such file or experiment", where=target, hint=hint)
     return "question"
 
@@ -244,16 +244,16 @@ class GridRun:
         ):
             run = EvalRun(executor, problems, data, options, traces)
             run.check()
-            say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
+            say(f"{arm.name}: {'; '.join(arm.changes) or 'unchanged'}")
             self.stopped = run.run(**further_settings(options))
         kept = read_run(self._folder(arm))
         self.first = self.first or kept
         are_pairs = self.first is not kept and self.first.settings["data"] == kept.settings["data"]
         evaluation = evaluation_figures(kept, self.first if are_pairs else None)
-        lacks = f"stopped after {kept.n:,} of {counted(len(asked), 'problem')}" if self.stopped else ""
+        reasons = [f"stopped after {kept.n:,} of {counted(len(asked), 'problem')}"] * bool(self.stopped)
         if kept.n and evaluation["failed"] == kept.n:
-            lacks = f"answered no problem, the first because of: {next(kept.results).error}"
-        return arm_figures(arm, lacks=lacks, problems=kept.n, evaluation=evaluation)
+            reasons.append(f"all problems failed, the first with: {next(kept.results).error}")
+        return arm_figures(arm, lacks="; ".join(reasons), problems=kept.n, evaluation=evaluation)
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         """Print the arms' figures in one table, and keep them in the folder of --out, if given."""
@@ -303,7 +303,7 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     if as_json:
         echo_json(table.to_json())
         return int(all(each["lacks"] for each in found))
-    about = [arm.about or "; ".join(arm.changes) or "as the inventory is" for arm in grid.arms.values()]
+    about = [arm.about or "; ".join(arm.changes) or "unchanged" for arm in grid.arms.values()]
     columns = [("arm", table.names), *table.columns.items(), ("what it is", about)]
     echo(f"{grid.name}: {grid.about}\nVariants of {grid.inventory}:\n")
     echo(in_blocks(columns, ["what it is"]))

@@ -77,12 +77,12 @@ class EvalRun:
             if not self.options.allow_dropped:
                 what = f"{name} does not accept a parameter that {inventory.name} sets: {params}"
                 raise ParameterRefused(what, code="dropped-parameter")
-            say(f"{harmless(name)} is asked without {params}: not the method as published.")
+            say(f"{harmless(name)} is asked without {params}, so this is not the published method.")
         is_conversation = self.problems.has_conversations
         if self.options.gold_history and not is_conversation:
             raise InputError("--gold-history is for conversations, and the data has none of them")
         if is_conversation and inventory.input_types and HISTORY not in inventory.input_types:
-            say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
+            say(f"{inventory.name} takes no {HISTORY}: each question is asked without the earlier ones.")
         if blind := self.problems.blind:
             example = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
             names = self.data.benchmark.picture_folders or [""]

@@ -25,7 +25,7 @@ HINTS = {
     "missing-tables": "Name the tables with --tables.",
     "missing-run": "Make one with `chameleon eval INVENTORY DATA --out DIR`.",
     "max-cost": "A larger one resumes.",
-    "retry-failed": "Once that is mended, the same command with --retry-failed resumes.",
+    "retry-failed": "Fix that, then run the same command with --retry-failed.",
 }
 AnyError = TypeVar("AnyError", bound=ChameleonError)
 

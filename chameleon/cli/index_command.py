@@ -111,7 +111,7 @@ def in_words(summary: Summary) -> str:
     lines += _head([f"Note: {harmless(f'{note.where} {note.what}').rstrip('.')}." for note in summary.notes])
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
-        lines.append(f"Skipped, as other kinds: {kinds}.")
+        lines.append(f"Skipped unsupported kinds: {kinds}.")
     return "\n".join([*lines, _contents(summary)])
 
 

@@ -101,7 +101,7 @@ def _entry_row(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_
 def _show_part(name: str, kind: Kind, *, as_json: bool) -> None:
     """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
     if kind not in ("modules", "planners"):
-        raise typer.BadParameter("only modules and planners have a page each", param_hint="NAME")
+        raise typer.BadParameter("only modules and planners can be shown one by one", param_hint="NAME")
     from chameleon.core.arguments import written_as
 
     part = _tool(find_class(name, kind))

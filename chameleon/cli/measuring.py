@@ -65,7 +65,7 @@ def evaluate(
         seconds = time.monotonic() - started
     show_counts(run.tally, source.benchmark, source.scorer, seconds, run.spending, as_json=as_json)
     if source.skipped:
-        say(f"Skipped {len(source.skipped):,} of {counted(source.n_rows, 'row')}, as said above.")
+        say(f"Skipped {len(source.skipped):,} of {counted(source.n_rows, 'row')}; see above.")
     run.say_how_to_resume(stopped)
     if stopped is not None:
         raise stopped

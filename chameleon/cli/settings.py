@@ -119,7 +119,7 @@ class Settings:
         """Return the options that the file sets for a command, and print them on stderr."""
         if ignored := self.ignored.get(context.info_name or ""):
             where = f"the command line and {config_dir() / SETTINGS}"
-            echo(f"{SETTINGS} does not set {', '.join(ignored)}: for {where} alone", err=True, style="dim")
+            echo(f"{SETTINGS} cannot set {', '.join(ignored)}: only {where} can", err=True, style="dim")
         sources = {name: context.get_parameter_source(name) for name in values}
         names = {name for name, source in sources.items() if source and source.name == "DEFAULT_MAP"}
         if not names or self.path is None:

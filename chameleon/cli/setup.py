@@ -87,7 +87,7 @@ def checked(options: QuestionOptions) -> QuestionOptions:
         what = "is searched by itself, but is given with something else: name an --inventory that takes both"
         raise typer.BadParameter(what, param_hint="--index")
     if options.inventory is None and options.index is None and not has_files:
-        raise InputError("nothing to answer the question from is given", hint=_SOURCES)
+        raise InputError("there is nothing to answer the question from", hint=_SOURCES)
     return options
 
 
@@ -359,7 +359,7 @@ def connect(choice: ModelChoice, settings: Mapping[str, Any], options: ModelOpti
 def receiver(options: SpanOptions) -> AbstractContextManager[Traces | None]:
     """Return a sender of spans to the address of `--otlp`, if given. Raises the errors of `Traces`."""
     if options.otlp is None and options.content:
-        raise typer.BadParameter("it needs --otlp, which says where to send them", param_hint="--content")
+        raise typer.BadParameter("it needs --otlp URL, the address to send them to", param_hint="--content")
     if options.otlp is None:
         return nullcontext()
     from chameleon.interop.otlp import Traces

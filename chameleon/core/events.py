@@ -24,14 +24,14 @@ Ran = Mapping[tuple[str, ...], int]
 
 # Failures as a model sees them: an error's own text may hold paths, hosts and library names.
 _MODEL_REASONS: Mapping[str, str] = {
-    "InputError": "what it was given cannot be used",
+    "InputError": "its input cannot be used",
     "InventoryError": "it is not set up here",
     "MachineError": "it cannot run here",
     "MissingPackage": "it is not installed here",
     "SandboxUnavailable": "it cannot run here",
-    "CutOff": "it gave no usable result",
+    "CutOff": "its result cannot be used",
     "NotApproved": "the user did not allow it",
-    "StepRejected": "it gave no usable result",
+    "StepRejected": "its result cannot be used",
     "StoreError": "its store cannot be used",
     **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
 }

@@ -114,7 +114,8 @@ class Ledger:
             return
         content = json.loads(file.read_bytes())
         for path, entry in content["files"].items():
-            entry.pop("stamp", None)  # from older versions
+            entry.pop("stamp", None)  # from older versions, as is the spelling of `summarised`
+            entry["summarized"] = entry.pop("summarised", entry.get("summarized", False))
             left_out = [LeftOut(**each) for each in entry["left_out"]]
             self.entries[path] = Entry(**{**entry, "left_out": left_out})
             self._taken.add(entry["name"])

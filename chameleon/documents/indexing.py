@@ -29,7 +29,7 @@ from chameleon.text import is_address
 Progress = Callable[[int, int, str], object]
 """Called with how many files are done, of how many, and the next one ("" while writing the index)."""
 
-_KEPT_NOTE = "; what the index has of it stays"
+_KEPT_NOTE = "; its earlier entries stay in the index"
 
 
 class DescribesTables(Protocol):
@@ -223,7 +223,7 @@ class _Reading:
         elif any(one.is_picture for one in entry.left_out):
             entry.engine = self._engine
         if entry.ids and old and old.summarized and not self.summarizes:
-            self.summary.notes.append(Note(entry.name, "had summaries, and is indexed without"))
+            self.summary.notes.append(Note(entry.name, "had a summary, but was indexed without one"))
         self.summary.left_out += entry.left_out
         self.gone |= set(before) - set(entry.ids)
         self.ledger.entries.pop(str(path), None)

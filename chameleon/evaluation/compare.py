@@ -113,7 +113,7 @@ class ArmTable:
         for arm in self.arms:
             if arm["failed"]:
                 told = f"{arm['failed']:,} of {arm['problems']:,} problems found no table"
-                found.append(f"{arm['arm']}: {told}, the first since {arm['failed_first_for']}")
+                found.append(f"{arm['arm']}: {told}, the first because {arm['failed_first_for']}")
         if self.compared_with:
             found.append(f"Differences are to {self.compared_with}, the first that ran.")
         if any(arm["needs_a_model"] for arm in self.arms):

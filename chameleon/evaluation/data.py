@@ -67,7 +67,7 @@ def recognized(path: Path) -> Benchmark:
         raise InputError(bad_rows[0][FAULT], where=f"{path}, line {bad_rows[0]['line']}")
     if len(matches) != 1:
         names = " or ".join(benchmark.name for benchmark in matches)
-        reason = f"may be of {names}" if matches else "is not of a benchmark that is known here"
+        reason = f"may be of {names}" if matches else "matches no known benchmark"
         head = ", ".join(name for name in chain(*first[own.id_key][:1]) if name not in ("line", FAULT))
         hint = f"Questions of your own need the columns question and answer; it has {one_line(head, 200)}. "
         hint += "Else name the benchmark; `chameleon list benchmarks` shows all."

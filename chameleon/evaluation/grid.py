@@ -146,7 +146,7 @@ class Grid:
             inventory = Inventory.of(each)
             base_name, changes = inventory.name, tuple[str, ...]()
             if not (models or has_model) and (first := first_rung(base_name)):
-                inventory, changes = Inventory.load(first), (f"{first} alone, for there is no model",)
+                inventory, changes = Inventory.load(first), (f"only {first}, because no model is set",)
             for model in (models or ("",)) if inventory.needs_model else ("",):
                 first_name = " ".join(filter(None, (base_name, model if len(models) > 1 else "")))
                 same = sum(name == first_name or name.startswith(f"{first_name} (") for name in arms)

@@ -90,7 +90,7 @@ def _common(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
         differs = settings_diff(settings, same)
         was, now = (json.dumps(each.get(LIMIT, "unknown")) for each in (settings, other))
         if not differs and was != now:
-            differs = f"limit was {was}, and now is {now}"
+            differs = f"limit changed from {was} to {now}"
         if differs:
             hint = f"It is compared with {first}. Merge parts of one evaluation."
             raise LogError(f"the part was made with other settings: {differs}", where=str(path), hint=hint)

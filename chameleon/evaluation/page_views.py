@@ -347,7 +347,7 @@ def _picture_of(path: str) -> str:
         return f"The picture {name} cannot be read: {reason}."
     kind = next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
     if kind is None or len(data) > _MAX_PICTURE_BYTES:
-        return f"The picture {name} is not shown: it is no PNG or JPEG of at most 2 MB."
+        return f"The picture {name} is not shown: only PNG and JPEG of up to 2 MB are shown."
     return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 

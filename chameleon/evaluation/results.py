@@ -124,12 +124,12 @@ class Result:
         grades = (float(each) if isinstance(each, bool) else each for each in data.get("grades", {}).values())
         numbers = (data["seconds"], data.get("position", 0), *grades)
         if not all(isinstance(each, str) for each in texts) or not all(map(is_amount, numbers)):
-            raise TypeError("a text or a number is missing")
+            raise TypeError("a value is of the wrong type")
         if not isinstance(data["correct"], bool | None) or not isinstance(data["declined"], bool):
-            raise TypeError("it is neither right nor wrong")
+            raise TypeError("`correct` or `declined` is not true or false")
         member = data.get("member", 0)
         if type(member) is not int or not 0 <= member < _MAX_FILE_BYTES:
-            raise TypeError("a position is missing")
+            raise TypeError("`member` is not a position in the file")
         values = dict(data)
         values["usage"] = Usage.from_json(data["usage"])
         values["error"] = Failure(**data["error"]) if data["error"] else None

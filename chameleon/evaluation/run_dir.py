@@ -247,7 +247,7 @@ def write_whole(file: Path, text: str) -> None:
         draft.replace(file)
     except OSError as problem:
         what = f"the file cannot be written: {problem.strerror}"
-        raise LogError(what, where=str(file), hint=f"Free some space. {_FOLDER_HINT}") from problem
+        raise LogError(what, where=str(file), hint=f"Check its permissions. {_FOLDER_HINT}") from problem
 
 
 def read_settings(file: Path) -> Mapping[str, Any]:
@@ -299,10 +299,10 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
         elif old != new and key == "sha256":  # a digest is useless to a reader
             part, names = above.removesuffix("."), (before.get("name"), now.get("name"))
             if names[0] != names[1]:
-                return f"{part} was {names[0]}, and now is {names[1]}"
+                return f"{part} changed from {names[0]} to {names[1]}"
             return f"the content of {part}{f' ({names[0]})' if names[0] else ''} has changed"
         elif old != new:
             note = ", which this machine decides," if name.startswith(_RESOLVED) else ""
             setting = f"{name.removeprefix(_RESOLVED)}{note}"
-            return f"{setting} was {json.dumps(old)}, and now is {json.dumps(new)}"
+            return f"{setting} changed from {json.dumps(old)} to {json.dumps(new)}"
     return ""

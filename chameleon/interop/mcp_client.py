@@ -253,7 +253,7 @@ class ServerConnection:
             there = "Check that the server runs there and is a Model Context Protocol server."
             return there if self.spec.url else "Run the command directly to see what is missing."
         if any(each in why.lower() for each in ("elicitation", "sampling/", "roots/")):
-            return "It asks for input while it runs, which runs do not give. `deny` leaves the tool out."
+            return "It asks the user for input, which a run cannot provide. `deny` leaves the tool out."
         return "It may have done its work, so it is not called again." if is_call else ""
 
 

@@ -81,9 +81,9 @@ class Dialect:
             structured = wire.chat.with_structured_output({"title": "reply", **schema}, include_raw=True)
             answer: Any = self._ask(structured, messages)
         except NotImplementedError:
-            raise SchemaRefused(f"{self.name} offers no structured output", hint=_SCHEMA_HINT) from None
+            raise SchemaRefused(f"{self.name} has no structured output", hint=_SCHEMA_HINT) from None
         except OutputParserException as problem:  # Claude does not have to follow the form while it thinks
-            what = f"{self.name} replied without the form of the output schema"
+            what = f"the reply of {self.name} does not match the output schema"
             raise SchemaRefused(what, hint=_SCHEMA_HINT) from problem
         message: AIMessage = answer["raw"]
         if not message.tool_calls:

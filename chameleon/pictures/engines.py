@@ -56,7 +56,7 @@ class EasyEngine(PackageEngine):
         except (ImportError, OSError, ValueError, RuntimeError) as problem:  # RuntimeError: mismatched builds
             raise ModuleError(
                 f"easyocr is installed but cannot load its models for {', '.join(languages)}: {problem}",
-                hint="Connect once to download them, match torch and torchvision, or set engine: rapidocr.",
+                hint="Go online once to download them, match torch and torchvision, or set engine: rapidocr.",
             ) from problem
         self._turn = threading.Lock()
 
@@ -209,5 +209,5 @@ def _first_working(name: EngineName, languages: Sequence[str], use: Callable[[st
             _log.warning("the OCR engine %s is skipped: %s", each, problem)
             failed = failed or problem
     commands = "; or ".join(f"`{engine.hint}`" for engine in ENGINES.values())
-    missing = MissingPackage("no engine for text in pictures is installed", hint=f"Run {commands}.")
+    missing = MissingPackage("no OCR engine is installed", hint=f"Run {commands}.")
     raise failed or missing

@@ -41,7 +41,7 @@ def failing(path: Path, done: str) -> Iterator[None]:
         raise failed(done, Path(problem.filename or path), problem) from problem
     except ValueError as problem:  # of the engine
         what = f"the index cannot be {done}: {str(problem)[:300]}"
-        hint = "Is the disk full?" if "error occurred in a thread" in str(problem) else ""
+        hint = "Check that the disk has space." if "error occurred in a thread" in str(problem) else ""
         raise InputError(what, where=str(path), hint=hint) from None
 
 

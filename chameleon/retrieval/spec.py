@@ -61,7 +61,7 @@ class RerankerSpec(_Strict):
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         if bool(self.cross_encoder) == bool(self.late):
-            raise ValueError("name only one of the two")
+            raise ValueError("name cross_encoder or late, not both")
         return self
 
     @property
@@ -122,7 +122,7 @@ _FORMS = {
 
 
 def _no_retriever(what: str, hint: str = "") -> InputError:
-    return InputError(f"this is no retriever: {what}", hint=f"{hint} {_EXAMPLE}".strip())
+    return InputError(f"this is not a retriever: {what}", hint=f"{hint} {_EXAMPLE}".strip())
 
 
 def _parse(text: str) -> Mapping[str, Any]:

@@ -119,7 +119,7 @@ class Vectors:
     def _require_length(self, vectors: Any) -> None:
         length = vectors.shape[1]
         if self._index is not None and self._index.ntotal and length != self._index.d:
-            what = f"the embedding model returns {length} dimensions, but the index has {self._index.d}"
+            what = f"the embedding model has {length} dimensions, but the index has {self._index.d}"
             hint = "Use the model that built it, or build another index in a new folder."
             raise InputError(what, where=str(self.file), hint=hint)
 

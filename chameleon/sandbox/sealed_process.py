@@ -21,7 +21,7 @@ from chameleon.sandbox.result import Ending, Layer
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 2.0
 _HINT = "Use fewer workers, or raise the limit of processes (ulimit -u)."
-_UNREADABLE = "the zygote sent an unreadable message"
+_UNREADABLE = "the sandbox process sent an unreadable message"
 
 _INSIDE = Path(__file__).with_name("inside")
 
@@ -126,7 +126,7 @@ class ZygoteClient:
         while True:
             left = end - time.monotonic()
             if left <= 0 or not (events := poller.poll(left * 1000)):
-                raise Stuck("the zygote does not answer")
+                raise Stuck("the sandbox process does not respond")
             try:
                 if rest and events[0][1] & select.POLLOUT:
                     rest = rest[child.send(rest) :]
@@ -167,7 +167,7 @@ class ZygoteClient:
         try:
             self._control.send(json.dumps(message).encode())
         except OSError as error:
-            raise Stuck(f"the zygote is gone: {error.strerror}") from None
+            raise Stuck(f"the sandbox process is gone: {error.strerror}") from None
 
     def _sort(self, message: dict[str, Any]) -> None:
         if isinstance(number := message.get("ended"), int):
@@ -177,13 +177,13 @@ class ZygoteClient:
         poller = select.poll()
         poller.register(self._control, select.POLLIN)
         if not poller.poll(max(0.0, end - time.monotonic()) * 1000):
-            raise Stuck("the zygote does not answer")
+            raise Stuck("the sandbox process does not respond")
         try:
             data, handles, _, _ = socket.recv_fds(self._control, 65536, 1, socket.MSG_CMSG_CLOEXEC)
         except ConnectionResetError:
             data, handles = b"", []
         if not data:
-            raise Stuck("the zygote ended")
+            raise Stuck("the sandbox process ended")
         spares = [socket.socket(fileno=handle) for handle in handles]
         try:
             message = json.loads(data)

@@ -45,7 +45,7 @@ class Meaning:
 
     - `kind`: "unclear" if most but not all cells are of one kind, or if they differ in units.
     - `values`: one for each cell, None for a blank. Numbers are exact (int, Decimal, Fraction) and in `unit`;
-      percentages keep their figure (12 % is 12); durations are in `unit`, by default seconds; dates are
+      percentages keep their figure (12% is 12); durations are in `unit`, by default seconds; dates are
       `datetime.date`, `datetime.datetime` or, for a period, a year as int and other periods as sortable texts
       ("2024-03", "2024-Q1"). For other kinds they are the cells as written.
     - `unit`: as in the cells or the header; "year", "month", … of a period; "" for none.

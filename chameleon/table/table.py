@@ -135,7 +135,7 @@ class Table:
         told: Iterable[str] = (),
     ) -> None:
         if _is_frame(header):
-            raise InputError("it takes no DataFrame", hint="Call Table.from_pandas(df).")
+            raise InputError("Table() does not accept a DataFrame", hint="Call Table.from_pandas(df).")
         names, body = tuple(header), tuple(map(tuple, rows))
         # Check all cells at once: a loop over them would take most of the time of reading a file.
         if not set(map(type, chain(names, chain.from_iterable(body)))) <= {str}:

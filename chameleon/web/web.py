@@ -206,7 +206,7 @@ class Web:
         """Sleep until this host may be asked. Raises `WebError` if that would pass the deadline."""
         left = deadline - time.monotonic()
         if (wait := self.pace.turn(host, spacing, left)) >= left:
-            raise WebError("the time ran out while other requests to this host were sent", where=host)
+            raise WebError("timed out waiting for other requests to this host", where=host)
         if wait > 0:
             self.sleep(wait)
 

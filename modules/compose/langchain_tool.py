@@ -83,7 +83,7 @@ class LangChainTool(Module):
         if type(output).__name__ == "Command" and type(output).__module__.startswith("langgraph."):
             raise ModuleError(
                 f"{self.name} returns a Command, which changes the state of a LangGraph",
-                hint="Let it return a value.",
+                hint="Make the tool return a value instead of a Command.",
             )
         blocks = output if isinstance(output, list) else []
         if not any(isinstance(block, Mapping) and block.get("type") == "text" for block in blocks):

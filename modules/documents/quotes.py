@@ -95,7 +95,7 @@ def fault_of_numbers(
     if strange is None:
         return ""
     figure = f"{float(strange):,.10g}"
-    return f"the number {figure} is in no passage that it cites, and is not calculated from numbers of them"
+    return f"the number {figure} is neither in the cited passages nor calculated from them"
 
 
 def _form(text: str) -> str:

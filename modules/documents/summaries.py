@@ -66,7 +66,7 @@ class Summaries:
 
     def _with_summary(self, document: Document, summary: str | ModelError) -> Document:
         if isinstance(summary, str):
-            self._failed_in_a_row *= document.table is None  # which asked nothing
+            self._failed_in_a_row = self._failed_in_a_row if document.table is None else 0
             return replace(document, text="\n\n".join(filter(None, (document.text, summary))))
         self._failed_in_a_row += 1
         if isinstance(summary, _FATAL_ERRORS) or self._failed_in_a_row >= _MAX_FAILURES:

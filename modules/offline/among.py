@@ -40,7 +40,7 @@ _NO_SUM = re.compile(
     re.IGNORECASE,
 )
 _MAX_HITS = 10  # tables that a search keeps
-_NAME_HINT = "Ask again with words that only the name of one has."
+_NAME_HINT = "Use a word that only one table's name has."
 
 Found = tuple[Candidate, dict[str, Any]]
 Read = Callable[[State, Table], dict[str, Any]]

@@ -17,7 +17,7 @@ from chameleon.table.grounding import computes, of_another_kind
 
 _WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
 _COMPUTING = (ast.BinOp, ast.Compare, ast.Call, ast.For, ast.comprehension, ast.AugAssign)
-_TABLE_NAMES = ("table", "tables", "df", "pd", "np")
+PRESETS = ("table", "tables", "df", "pd", "np")
 _SEARCH_METHODS = ("contains", "startswith", "endswith", "isin", "eq")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
@@ -92,9 +92,9 @@ class Suspect:
         used = self.used
         nodes = [[*ast.walk(statement)] for statement in self.program.body]
         on_the_way = [n for each in nodes if any(getattr(n, "id", "") in used for n in each) for n in each]
-        if used & {*_TABLE_NAMES}:
+        if used & {*PRESETS}:
             is_idle = computes(self.question) and not any(isinstance(node, _COMPUTING) for node in on_the_way)
-            return "it reads a place of the table, and computes nothing of what is asked" if is_idle else ""
+            return "it reads a fixed cell and does not compute what is asked" if is_idle else ""
         if not any(isinstance(node, _WORK) for node in on_the_way):
             return "it neither reads the table nor computes anything: ans has to follow from the data"
         if not may_copy(self.table) and not any(map(self.is_a_column, on_the_way)):
@@ -144,7 +144,7 @@ class Suspect:
                     continue
                 if number not in figures and among.isdisjoint((number, 100 * number)):
                     is_nowhere = numbers.isdisjoint((number, 100 * number))
-                    place = "the table or the question" if is_nowhere else "the row that it should be of"
+                    place = "the table or the question" if is_nowhere else "the row it belongs to"
                     return f"{number:g} is not in {place}: copy exactly, or read the table"
         return ""
 
@@ -196,7 +196,7 @@ class Suspect:
             for text in (each for each in texts if each not in columns and len(searched) == 1):
                 form = text.strip().casefold()
                 if form not in cells and not (is_search and any(form in cell for cell in cells)):
-                    return f"{text!r} is no cell of the column that is searched: look for what is there"
+                    return f"{text!r} is not a cell of that column: search for one that is"
                 if len(cells) > len(searched[0]) / 2 and stems.isdisjoint(_stems(text)):  # of names
                     return f"{text!r} is not named by the question: look for what it names"
         return ""
@@ -205,7 +205,7 @@ class Suspect:
     def leaves_out(self) -> str:
         """Report a cell that the question names and the program does not: a condition left out."""
         code, phrase = _stems(ast.unparse(self.program)), _phrase(self.question)
-        reads = not code.isdisjoint(_TABLE_NAMES)  # copied values are checked separately
+        reads = not code.isdisjoint(PRESETS)  # copied values are checked separately
         texts = [each for each in self.table.columns if reads and each.meaning.kind == "text"]
         cells = {_phrase(cell): cell for each in texts for cell in each.cells if _is_named(cell, phrase)}
         for form, cell in cells.items():

@@ -16,7 +16,7 @@ from chameleon.core.prompt import named_tables
 from chameleon.errors import ModuleError
 from chameleon.modules.documents.table_sources import table_sources
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.program.doubts import doubt, header_is_row, may_copy
+from chameleon.modules.program.doubts import PRESETS, doubt, header_is_row, may_copy
 from chameleon.modules.program.python_text import changed, parsed, without_loading
 from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
@@ -29,9 +29,8 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
-_INPUTS = ("table", "tables", "df", "pd", "np")
 _NO_FIGURES = ("nan", "inf", "-inf")
-_NAMES_TABLE = re.compile(rf"\b({'|'.join(_INPUTS)})\b")
+_NAMES_TABLE = re.compile(rf"\b({'|'.join(PRESETS)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YES_NO = {True: "yes", False: "no"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
@@ -88,7 +87,7 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
         return f"ans = {alone!r}"
     nodes = list(ast.walk(parsed(program)))
     names = [each for each in nodes if isinstance(each, ast.Name)]
-    known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | {*vars(builtins), *_INPUTS}
+    known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | {*vars(builtins), *PRESETS}
     for node in nodes:  # imports, definitions and parameters
         known |= {str(getattr(node, key, "")) for key in ("name", "asname", "arg")}
     free = [each for each in names if each.id not in known and each.id.casefold() in of_name]
@@ -205,7 +204,7 @@ def fault_of(result: ExecResult) -> str:
         return f"the program does not work: {in_words(result)}"
     values = result.value if isinstance(result.value, list) else [result.value]  # NaN is a text in JSON
     is_none = any(isinstance(each, str) and each in _NO_FIGURES for each in values)
-    return f"the program sets ans to {result.value}, which is no real number" if is_none else ""
+    return f"the program sets ans to {result.value}, which is not a real number" if is_none else ""
 
 
 def _as_written(value: Any, tables: Sequence[Table]) -> Any:

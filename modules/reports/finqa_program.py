@@ -63,7 +63,7 @@ def structure_fault(tokens: Sequence[str]) -> str:
     """Return why tokens (without the end) are not steps of four: operation, two arguments, ")"; else ""."""
     for place, token in enumerate(tokens):
         if place % 4 == 0 and token.strip("(") not in OPERATIONS:
-            return f"{token.strip('(')!r:.60} is no operation"
+            return f"{token.strip('(')!r:.60} is not an operation"
         if place % 4 == 3 and token != ")":  # noqa: S105 - no password
             return f"step {place // 4} does not end after two arguments"
     return ""
@@ -94,7 +94,7 @@ def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calcula
     """
     body = list(tokens[:-1])
     if not all(isinstance(token, str) for token in body):
-        return Calculated(None, "a token is no text")
+        return Calculated(None, "a token is not a text")
     if fault := structure_fault(body):
         return Calculated(None, fault)
     value: Any = None

@@ -19,8 +19,8 @@ from chameleon.text import one_line
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
-_API_HINT = "It is to be the address of the wiki's api.php."
-_PAUSE_HINT = "It asks for a pause: try later, and name somebody to write to in CHAMELEON_USER_AGENT."
+_API_HINT = "It must be the address of the wiki's api.php."
+_PAUSE_HINT = "It asks for a pause: try later, and put a contact address in CHAMELEON_USER_AGENT."
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ def _reason(column: Column) -> str:
     """Say why SQL cannot order the cells of a column, or return "" if it can."""
     meaning = column.meaning
     if meaning.kind == "code" and len(set(map(len, filter(None, column.cells)))) > 1:
-        return "its codes are no numbers"
+        return "its codes are not numbers"
     is_partial = meaning.kind == "period" and not meaning.unit
     return "its dates are only partly given" if is_partial else meaning.why
 

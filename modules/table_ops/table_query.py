@@ -103,7 +103,7 @@ def _asked_cell(items: list[str], state: State) -> list[str]:
         return [items[columns[0]]]
     if _SEVERAL.search(question):
         return items
-    raise StepRejected("the reply is a whole row of the table", hint="Give only the cell that is asked for.")
+    raise StepRejected("the reply is a whole row of the table", hint="Give only the cell that answers.")
 
 
 def _plainly(cell: str) -> str:

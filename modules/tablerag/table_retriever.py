@@ -85,7 +85,7 @@ class TableRetriever(Module):
                 raise InputError(f"there is no index to find {self.within} in", hint="Name its folder.")
             if "table" not in state.input:
                 raise InputError("neither a table nor an index is given")
-            return {"note": "there is no index: the table that was given stays"}
+            return {"note": "no index is given, so the given table is used"}
         index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
         queries = queries_of(state.input)
         if self.passages is None:

@@ -63,7 +63,7 @@ class Captioner:
             self._load()
         except (ImportError, RuntimeError) as problem:  # RuntimeError: torchvision does not match torch
             what = f"transformers cannot load {model}: {one_line(str(problem), 200)}"
-            hint = "An installed torchvision must match torch; if memory is short, set device: cpu."
+            hint = "If torchvision is installed, it must match torch; if memory is short, set device: cpu."
             raise ModuleError(what, hint=hint) from problem
         except (OSError, ValueError, KeyError) as problem:
             fault = one_line(str(problem), 200)

@@ -55,8 +55,8 @@ def test_what_a_run_does_without_is_told_and_is_no_failure(sh: Command) -> None:
     outcome = sh("check mine.yaml")
     assert (outcome.code, outcome.err) == (0, "")
     assert "mine is fine, except for the notes below: 3 modules, it asks no model." in outcome.out
-    assert "Will be done without shop: SHOP_KEY is not set. Set it." in outcome.out
-    assert "Will be done without scales: SHOP_KEY is not set." in outcome.out
+    assert "Runs will skip shop: SHOP_KEY is not set. Set it." in outcome.out
+    assert "Runs will skip scales: SHOP_KEY is not set." in outcome.out
     assert sh("ask 'How much?' --inventory mine.yaml").code == 0
 
 
@@ -65,7 +65,7 @@ def test_what_stops_a_run_is_a_failure_and_told_as_json_too(sh: Command, folder:
     plain, outcome = sh("check mine.yaml"), sh("check mine.yaml --json")
     assert plain.code == 1 and "mine cannot run here" in plain.out
     assert "the module shop cannot run here: SHOP_KEY is not set. Set it." in plain.complaint
-    assert "Will be done without scales" in plain.out
+    assert "Runs will skip scales" in plain.out
     assert outcome.code == 1 and outcome.json["ok"] is False
     lacks = [(each["part"], each["stops"]) for each in outcome.json["lacks"]]
     assert lacks == [("modules.shop", True), ("modules.scales", False)]
@@ -105,7 +105,7 @@ def test_a_model_is_told_with_what_would_be_asked(sh: Command, monkeypatch: Monk
 def test_a_search_that_is_not_configured_is_told_with_what_to_write(sh: Command, folder: Path) -> None:
     told = sh("check scienceqa").out
     for part in (
-        "Will be done without bing_search: no search provider is configured. Set one of BRAVE_API_KEY",
+        "Runs will skip bing_search: no search provider is configured. Set one of BRAVE_API_KEY",
         "below this module's name {use: web_search, provider: ddgs}",
         "docs/web_search.md",
     ):

@@ -251,7 +251,7 @@ def test_tables_are_found_by_what_a_model_says_of_them(loopback: Start, run: Com
     assert run(*MODEL, "--out", "third").out.endswith("\nModel: 3 from the response store\n")
     assert run("--summaries", "--store", "replay", "--out", "fourth").code == 0
     (tmp_path / "data/huts.csv").write_text("hut,beds\nGull Rock,25\n")
-    assert "Note: huts.csv had summaries, and is indexed without." in run().out
+    assert "Note: huts.csv had a summary, but was indexed without one." in run().out
 
 
 def test_a_wrong_key_ends_it_at_once(loopback: Start, run: Command, tmp_path: Path) -> None:

@@ -128,12 +128,12 @@ COMPLAINTS = [
     ("index notes --out x", "It has no file with a table or text."),
     ("index bare --out table.csv", "table.csv: is a file, not the folder of an index"),
     ("chat tables_offline", "needs a table. Give one with --table FILE"),
-    ("chat", "nothing to answer the question from is given"),
+    ("chat", "there is nothing to answer the question from"),
     ("serve --mcp tables_offline --files nowhere", "nowhere: is not a folder"),
     ("serve --mcp tables_ofline", "tables_offline"),
     ("list modules text_detectr", "no module 'text_detectr'. Did you mean 'text_detector'?"),
     ("grid tablerag --inventory tabmwp", "the arm baseline: "),
-    ("compare tablrag -i tables", "tablrag: there is no such file or experiment. A question has blanks"),
+    ("compare tablrag -i tables", "tablrag: there is no such file or experiment. A question goes in quotes"),
     ("eval asked.jsonl tables", "a file of questions is not an inventory. The inventory comes first"),
     ("recall no_id.jsonl asked.jsonl", "no_id.jsonl, row 1: this row has no table_id"),
     ("recall tables.jsonl unasked.jsonl", "row 1: this row is missing one of question, statement, query"),
@@ -167,7 +167,7 @@ USAGE = [
     ("serve --mcp", "INVENTORY"),
     ("serve --mcp tables_offline --http http", "is not [HOST:]PORT"),
     ("index bare --out x -m openai:local", "a model is used only with --summaries"),
-    ("list experiments tablerag", "only modules and planners have a page each"),
+    ("list experiments tablerag", "only modules and planners can be shown one by one"),
 ]
 
 

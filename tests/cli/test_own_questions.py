@@ -168,7 +168,7 @@ def test_python_compares_files_and_a_question() -> None:
 
 
 def test_what_compare_keeps_is_reported_by_its_folder_and_by_all_in_it(sh: Command) -> None:
-    assert "tables_offline alone, for there is no model" in sh(f"{TWO} -i tables_first --out both").err
+    assert "only tables_offline, because no model is set" in sh(f"{TWO} -i tables_first --out both").err
     for named in (["both"], sorted(str(each) for each in Path("both").iterdir())):
         assert "✓" in sh("report", *named).out
     sh(f"{EVAL} --out one")

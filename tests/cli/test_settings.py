@@ -144,7 +144,7 @@ def test_what_may_run_code_or_touch_files_counts_in_the_user_s_own_file(sh: Comm
     settings(folder, text.format(folder))
     shown = sh(ASK)
     assert (shown.code, shown.out) == (0, "1900\n")
-    assert "chameleon.toml does not set inventory, ask.log: for the command line and " in shown.err
+    assert "chameleon.toml cannot set inventory, ask.log: only the command line and " in shown.err
     assert "does not set: ask.log, inventory, report.html" in " ".join(sh("doctor").out.split())
     assert not (folder / "ran").exists() and not (folder / "kept.jsonl").exists()
     (folder / "chameleon.toml").unlink()

@@ -1,5 +1,6 @@
 """Folders and files into an index, and again: what is read, kept, replaced, taken out and reported."""
 
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -10,7 +11,7 @@ import pytest
 
 from chameleon.cli.terminal import Interrupted
 from chameleon.documents import file_documents, indexing
-from chameleon.documents.files import Ledger
+from chameleon.documents.files import LEDGER, READERS, Entry, Ledger
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval.index import Index
@@ -197,7 +198,7 @@ def test_of_a_file_that_changed_for_the_worse_what_it_held_stays(folder: Path) -
         summary = index(folder)
         assert summary.held == {"passage": 1, "table": 2}
         found = {one.where: one.why for one in summary.faults}
-        assert all(why.endswith("; what the index has of it stays") for why in found.values())
+        assert all(why.endswith("; its earlier entries stay in the index") for why in found.values())
         assert list(found) == ["notes.txt", "teams.csv, line 3"] and "is not UTF-16" in found["notes.txt"]
         assert cells(folder) == [["Nord", "40"], ["Sud", "38"]]
     put(folder / "notes.txt", "The lamp is blue.")
@@ -234,3 +235,9 @@ def test_a_cell_of_a_sheet_has_a_bound_also_in_a_note(rows: list[list[str | None
     records = [(n, [cell or long for cell in row]) for n, row in enumerate(rows, 1)]
     (found,) = tables_of(records, Origin("a.xlsx", "row"))
     assert isinstance(found, LeftOut) and "more than 131,072" in found.why
+
+
+def test_the_record_of_an_older_version_is_read(tmp_path: Path) -> None:
+    old = {"name": "a.csv", "digest": "x", "left_out": [], "stamp": [1, 2], "summarised": True}
+    (tmp_path / LEDGER).write_text(json.dumps({"readers": READERS, "files": {"/a.csv": old}}))
+    assert Ledger(tmp_path).entries["/a.csv"] == Entry("a.csv", "x", summarized=True)

@@ -133,7 +133,7 @@ def test_setup_happens_once_for_many_threads_and_again_where_it_failed() -> None
 
 
 PATH = "/srv/accounts/plans"
-NO_INPUT = "what it was given cannot be used"
+NO_INPUT = "its input cannot be used"
 NO = InputError(f"{PATH}/a.png is damaged.", where=f"{PATH}/a.png", hint="Save it again.")
 
 
@@ -176,7 +176,7 @@ def told(looks: Module, shows: Module) -> Any:
         (NO, ["cache.*"], Does(context_of), f"looks ({NO_INPUT})"),
         (WebError(f"no way to {PATH}", where="10.0.0.7"), [], Shows(), "caption (the web gave no answer)"),
         (MissingPackage(f"no {PATH}", hint="pip"), [], Shows(), "caption (it is not installed here)"),
-        (StepRejected("no table"), [], Shows(), "caption (it gave no usable result)"),
+        (StepRejected("no table"), [], Shows(), "caption (its result cannot be used)"),
         (RuntimeError("401 for key sk-0123456789abcdef"), [], Shows(), "caption (it failed)"),
         (OSError(2, "No such file or directory", PATH), [], Shows(), "caption (it failed)"),
     ],

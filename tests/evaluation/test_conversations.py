@@ -232,7 +232,7 @@ def test_limits_gold_history_and_none(command: Command, tmp_path: Path) -> None:
     assert made.run()["correct"] == 3
     made.out = tmp_path / "gold"
     assert made.run("--gold-history")["n"] == 3
-    assert 'history was "gold", and now is null' in made.run()["err"]
+    assert 'history changed from "gold" to null' in made.run()["err"]
     assert "gold 0" in str(read_events(made.out))
     alone = {"id": "s", "query": "which?", "label": ["Lark"], "table": TABLE}
     data = str(write_rows(tmp_path / "alone.jsonl", [alone]))

@@ -207,7 +207,7 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"part": {"number": 2, "of": 4}}, "part.of was"),
     ({"versions": {"python": "2.7"}}, "versions.python was"),
     ({"resolved": {"reader": {"engine": "another"}}}, "reader, which this machine decides"),
-    ({"limit": 2}, "limit was null, and now is 2"),
+    ({"limit": 2}, "limit changed from null to 2"),
 ]
 
 
@@ -274,7 +274,7 @@ def test_the_folder_of_a_part_takes_no_other_part_and_the_highest_cost_is_for_al
     made.out = made.out.parent / "part"
     assert made.run("--part", "1/3").code == 0
     other = made.run("--part", "2/3")
-    assert other.code == 1 and "part.number was 1, and now is 2" in other.err
+    assert other.code == 1 and "part.number changed from 1 to 2" in other.err
     assert "part was" in made.run().err
     arguments = made.arguments("--part", "1/3")
     bare = made.command(*[each for each in arguments if each not in ("--out", str(made.out))])

@@ -101,14 +101,14 @@ def test_what_differs_is_told_but_weights_may_come(folder: Folder, monkeypatch: 
     monkeypatch.setenv("WEIGHTS", "a commit")
     assert "4 of 4 done." in folder.run().err
     monkeypatch.setenv("ENGINE", "slow")
-    assert folder.refused() == 'tool.engine, which this machine decides, was null, and now is "slow"'
+    assert folder.refused() == 'tool.engine, which this machine decides, changed from null to "slow"'
     monkeypatch.delenv("ENGINE")
-    assert folder.refused("--without", "spare") == 'without was [], and now is ["spare"]'
-    assert folder.refused("--scorer", "pot") == 'scorer was "chameleon", and now is "pot"'
+    assert folder.refused("--without", "spare") == 'without changed from [] to ["spare"]'
+    assert folder.refused("--scorer", "pot") == 'scorer changed from "chameleon" to "pot"'
     write(folder.place, MINE.replace("name: mine", "name: mine\nbudget: {steps: 9}"))
-    assert folder.refused().startswith("parameters.budget.steps was 64, and now is 9")
+    assert folder.refused().startswith("parameters.budget.steps changed from 64 to 9")
     write(folder.place, MINE.replace("plan: [tool]", "plan: [spare]"))
-    assert folder.refused().startswith("digests.inventory was ")
+    assert folder.refused().startswith("digests.inventory changed from ")
     write(folder.place, MINE)
     for below in ("", "below"):  # two files, and classes, of the same name are told apart
         write(folder.place / below, TOOL.replace("rows[0]", "rows[1]"), "tools.py")
@@ -117,7 +117,7 @@ def test_what_differs_is_told_but_weights_may_come(folder: Folder, monkeypatch: 
     write_rows(folder.data, [*DATA[:3], {**DATA[3], "answer": "another"}])
     assert folder.refused().startswith("the content of data (problems.jsonl) has changed")
     folder.data = write_rows(folder.place / "other.jsonl", DATA[:2])
-    assert folder.refused() == "data was problems.jsonl, and now is other.jsonl"
+    assert folder.refused() == "data changed from problems.jsonl to other.jsonl"
 
 
 def test_the_model_the_server_and_how_it_is_asked(loopback: Start, command: Command, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_the_model_the_server_and_how_it_is_asked(loopback: Start, command: Comm
     assert settings["server"] == first.url and settings["parameters"]["row_lookup"]["max_tokens"] == 256
     assert {"the planner", "row_lookup"} <= settings["digests"]["prompts"].keys()
     told = folder.refused("--model", "openai:other")
-    assert told.startswith("model was ") and "openai:local" in told and "openai:other" in told
+    assert told.startswith("model changed from ") and "openai:local" in told and "openai:other" in told
     for changed in ("retries: 1", "timeout: 7", "prices: {input: 1.0, output: 2.0}", "temperature: 0.5"):
         write(tmp_path, f"{asking}llm: {{{changed}}}\n")
         told = folder.refused(*model)
@@ -145,7 +145,7 @@ def test_the_model_the_server_and_how_it_is_asked(loopback: Start, command: Comm
     assert folder.refused(*model).startswith("digests.prompts.")
     write(tmp_path, prompt, "mine.md")
     second = loopback(lambda request: "The answer is 7.")
-    assert folder.refused(*model) == f'server was "{first.url}", and now is "{second.url}"'
+    assert folder.refused(*model) == f'server changed from "{first.url}" to "{second.url}"'
 
 
 class Asks(Planner):
@@ -213,7 +213,7 @@ def test_changed_pictures_are_noticed_where_a_run_is_given_them(command: Command
         assert pictured.refused(*SCIENCE).startswith("the content of pictures has changed")
     one.write_bytes(b"no picture 1")
     two.unlink()
-    assert pictured.refused(*SCIENCE) == "pictures.count was 3, and now is 2"
+    assert pictured.refused(*SCIENCE) == "pictures.count changed from 3 to 2"
     write(tmp_path, TOOL_ALONE.replace("table: Table,", ""))
     pictured.out = tmp_path / "blind"
     assert pictured.run(*SCIENCE).code == 0 and "pictures" not in pictured.settings

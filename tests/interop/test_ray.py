@@ -189,6 +189,6 @@ def test_gpus_variables_and_versions(cluster: Any, on_ray: OnCluster, tmp_path: 
     (tmp_path / "jinja2-2.0.dist-info").mkdir()
     write(tmp_path, "Metadata-Version: 2.1\nName: Jinja2\nVersion: 2.0\n", "jinja2-2.0.dist-info/METADATA")
     cluster.add_node(num_cpus=1, num_gpus=1, env_vars={"PYTHONPATH": str(tmp_path)})
-    differs = r"a worker's settings differ: versions\.jinja2 was \"3[^\"]*\", and now is \"2\.0\""
+    differs = r"a worker's settings differ: versions\.jinja2 changed from \"3[^\"]*\" to \"2\.0\""
     with on_ray(executor) as remote, pytest.raises(MachineError, match=differs):
         remote.run({"question": "x"})

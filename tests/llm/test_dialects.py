@@ -83,7 +83,7 @@ def test_models_that_reply_in_a_form_by_calling_a_tool_give_the_same_text() -> N
     assert llm.ask("plan", schema=SCHEMA).text == '{"steps": ["a"]}'
     with pytest.raises(ModelError, match="cannot take top_p together with an output schema"):
         llm.ask("plan", schema=SCHEMA, top_p=1)
-    with pytest.raises(ModelError, match="offers no structured output"):
+    with pytest.raises(ModelError, match="has no structured output"):
         scripted(["x"]).ask("plan", schema=SCHEMA)
 
 

@@ -75,7 +75,7 @@ def test_a_hostile_input_ends(kind: str, what: str, forked: Forked, loopback: St
 CLOSED: dict[str, tuple[str, int, str]] = {
     "stdout": ("ask QUESTION TABLE >&-", 0, ""),
     "stdout, for JSON": ("ask QUESTION TABLE --json >&-", 0, ""),
-    "stdout, which is full": ("ask QUESTION TABLE >/dev/full", 1, "Make room"),
+    "stdout, which is full": ("ask QUESTION TABLE >/dev/full", 1, "Free some space"),
     "stderr": ("ask QUESTION TABLE --json 2>&-", 0, '"answer": "12"'),
     "stderr, for a complaint": ("ask QUESTION --table nowhere.csv 2>&-", 1, "^$"),
     "both": ("ask QUESTION TABLE >&- 2>&-", 0, "^$"),

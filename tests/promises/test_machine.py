@@ -48,7 +48,7 @@ def full_database() -> sqlite3.Error:
     [
         (os_error(errno.EMFILE), "too many files open. Use fewer workers"),
         (made_of(os_error(errno.EMFILE)), "too many files open"),
-        (os_error(errno.ENOSPC), "no space left on the disk. Make room"),
+        (os_error(errno.ENOSPC), "no space left on the disk. Free some space"),
         (full_database(), "no space left on the disk"),
         (os_error(errno.ENOMEM), "out of memory"),
         (RuntimeError("can't start new thread"), "more threads. Use fewer workers"),

@@ -65,8 +65,8 @@ def test_retrievers_are_read_from_text_and_written_as_text(given: str, wanted: d
 def test_what_is_no_retriever_is_refused_with_what_may_be_meant() -> None:
     none: tuple[Any, ...] = ("", "okapi", "[bm25]", "{first: [", ["bm25"], 5, None, {1: 2})
     for wrong, why in [
-        *((each, "no retriever") for each in none),
-        *(("bm52", "Did you mean 'bm25'?"), ("a: " * 3000, "no retriever")),
+        *((each, "not a retriever") for each in none),
+        *(("bm52", "Did you mean 'bm25'?"), ("a: " * 3000, "not a retriever")),
         ({"first": "bm52"}, "first: 'bm52'. first is one of auto, bm25, lexical"),
         ({"first": "late"}, "first: 'late'. first is one of auto, bm25, lexical"),  # vectors of every token
         ({"first": "bm25", "depth": 0}, "depth is a number"),
@@ -136,7 +136,7 @@ def test_only_what_is_new_is_embedded(
     hashed.size = 32
     forget(monkeypatch)
     for ask in (make_retriever(index).search, lambda id: built(index.path, hashed, [Document(id)])):
-        with pytest.raises(InputError, match="returns 32 dimensions, but the index has 64"):
+        with pytest.raises(InputError, match="has 32 dimensions, but the index has 64"):
             ask("river")
 
 

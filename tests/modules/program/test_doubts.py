@@ -94,7 +94,7 @@ TWO = "What do two staplers cost?"
         (TWO, "stapler = 32\nans = 2 * stapler", "32 is not in the row"),
         (TWO, 'price = {"Stapler": 32}\nans = 2 * price["Stapler"]', "32 is not in the row"),
         ("What was sold in May?", "ans = sum([7, 18, 12, 40, 7])", "it copies 4 of the 5 numbers"),
-        ("How many are blue?", 'ans = len(df[df["Color"] == "blue"])', "'blue' is no cell of the column"),
+        ("How many are blue?", 'ans = len(df[df["Color"] == "blue"])', "'blue' is not a cell of that column"),
         ("How much is the desk lamp?", 'ans = float(df["Price"].max() - 1)', "names 'Desk lamp', and"),
         ("How many items are there?", 'ans = df["Item"].max()', "asks for a number"),
         ("Which item is cheapest?", 'ans = float(df["Price"].min())', "asks for a name"),

@@ -45,7 +45,7 @@ LINES = [line.split(" | ") for line in _LINES.strip().splitlines()]
         ("table_max(share of freight, none)", 0.2, ""),  # a percentage with its repetition in brackets
         ("table_min(harbour dues, none), divide(#0, 2)", 450, ""),
         ("table_sum(fees, none)", 7, ""),  # of rows with the same name the last counts
-        ("table_max(( in thousands ), none)", None, "'none' is no operation"),  # a name with brackets
+        ("table_max(( in thousands ), none)", None, "'none' is not an operation"),  # a name with brackets
         ("table_max(year, none)", 2011, ""),  # the header is a row
         (["add(", "1", "2", ")", "EOF"], 3, ""),  # the last token is dropped, whatever it is
         (["add(", "1", "2", ")", ")"], 3, ""),
@@ -60,7 +60,7 @@ LINES = [line.split(" | ") for line in _LINES.strip().splitlines()]
         ("divide(2, 3), add(x, 1)", 0.66667, "'x' is not a number"),
         ("exp(-8, 0.5), add(x, 1)", None, "'x' is not a number"),  # a complex value is none
         ("exp(-8, 0.5), add(1, 1)", 2, ""),
-        *((["add(", first, "2", ")", END], None, "a token is no text") for first in (None, 1)),
+        *((["add(", first, "2", ")", END], None, "a token is not a text") for first in (None, 1)),
     ],
 )
 def test_oddities_of_the_official_evaluator(program: Any, value: Any, fault: str) -> None:
@@ -82,7 +82,7 @@ def test_oddities_of_the_official_evaluator(program: Any, value: Any, fault: str
         ("add(1)", "a step is not an operation with two arguments"),
         ("table_sum(rent, none)", "no row of the table is named 'rent'"),
         ("table_sum(notes, none)", "the row 'notes' has a cell that is not a number"),
-        ("__import__(os, system)", "'__import__' is no operation"),
+        ("__import__(os, system)", "'__import__' is not an operation"),
     ],
 )
 def test_faults(text: str, told: str) -> None:
