@@ -112,7 +112,7 @@ def test_what_differs_is_told_but_weights_may_come(folder: Folder, monkeypatch: 
     write(folder.place, MINE)
     for below in ("", "below"):  # two files, and classes, of the same name are told apart
         write(folder.place / below, TOOL.replace("rows[0]", "rows[1]"), "tools.py")
-        assert folder.refused().startswith("digests.tools.py was ")
+        assert folder.refused().startswith("digests.tools.py changed from ")
         write(folder.place / below, TOOL, "tools.py")
     write_rows(folder.data, [*DATA[:3], {**DATA[3], "answer": "another"}])
     assert folder.refused().startswith("the content of data (problems.jsonl) has changed")
