@@ -55,7 +55,7 @@ class Hybridqa(TableBenchmark):
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row per question, adding the sources of the answers in the release."""
-        reference, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
+        reference_path, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
         for row in found:
             if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
                 sources = _sources(path) if sources is None else sources
@@ -63,7 +63,7 @@ class Hybridqa(TableBenchmark):
                 for id in (each for each in gold if each != self.id_key):
                     yield {self.id_key: id, "answer": gold[id], "answer_source": sources.get(id)}
             elif "answer-text" in row:
-                sources = _sources(reference) if sources is None else sources
+                sources = _sources(reference_path) if sources is None else sources
                 source = sources.get(str(row.get(self.id_key)), row.get("where"))
                 yield {"answer": row["answer-text"], "answer_source": source, **row}
             else:

@@ -114,11 +114,11 @@ def case_in(text: str, name: str) -> Row:
         elif line.startswith("%") and at:
             parts.setdefault(at, []).append(line.lstrip("%").strip())
     facts, question = (" ".join(filter(None, parts.get(part, []))) for part in ("Text", "Question"))
-    statement, _, answer = question.rpartition(" ")
-    if not (facts and statement):
+    question_text, _, answer = question.rpartition(" ")
+    if not (facts and question_text):
         raise InputError('a case needs "% Text" and "% Question", each with comment lines', where=name)
     kind = KINDS[answer not in LABELS]
-    return {"id": name, "kind": kind, "text": facts, "question": statement, "answer": answer}
+    return {"id": name, "kind": kind, "text": facts, "question": question_text, "answer": answer}
 
 
 def _of_the_release(path: Path) -> Iterator[Row] | None:

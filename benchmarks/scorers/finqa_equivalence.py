@@ -162,8 +162,8 @@ def _equal_when_simplified(gold: Expression, predicted: Expression, symbols: int
     check_packages()
     import sympy
 
-    values = [sympy.Symbol(f"a{number}") for number in range(symbols)]
+    terms = [sympy.Symbol(f"a{number}") for number in range(symbols)]
     try:
-        return bool(sympy.simplify(_computed(gold, values)) == sympy.simplify(_computed(predicted, values)))
+        return bool(sympy.simplify(_computed(gold, terms)) == sympy.simplify(_computed(predicted, terms)))
     except (*_FAILURES, ArithmeticError):
         return False

@@ -35,7 +35,7 @@ _HELP = (
     "A line is a question, and may refer to those before it. /table shows the current table, /history "
     "the questions and answers; /exit or Ctrl-D leaves, Ctrl-C stops an answer."
 )
-_MAX_TURNS, _MAX_CHARS = 5, 200  # turns, and characters of each text, when a conversation resumes
+_SHOWN_TURNS, _MAX_CHARS = 5, 200  # turns, and characters of each text, when a conversation resumes
 _TURN_KEYS = ("question", HISTORY)
 _STOP_EVENT = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
@@ -127,7 +127,7 @@ class Chat:
         if turns := self.log.turns:
             self.turns = list(turns)
             say(f"Resumes {self.log.path} after {counted(len(turns), 'question')}.")
-            self._show(turns[-_MAX_TURNS:])
+            self._show(turns[-_SHOWN_TURNS:])
         if unfinished is not None and unfinished.started is not None:
             inputs = unfinished.started.input
             say(f"The last question was left unanswered: {one_line(str(inputs.get('question')), _MAX_CHARS)}")

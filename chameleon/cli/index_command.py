@@ -61,8 +61,8 @@ def index_tables(
         data = {"model": writer.llm.name, "why": why, "usage": usage.to_json()} if writer else {}
         echo_json(to_json(summary) | data)
     else:
-        cost = spent_in_words(usage, sum(call.cached for call in recorder.calls))
-        echo(_contents(summary) if output.quiet else f"{in_words(summary)}\n{cost}".rstrip())
+        usage_text = spent_in_words(usage, sum(call.cached for call in recorder.calls))
+        echo(_contents(summary) if output.quiet else f"{in_words(summary)}\n{usage_text}".rstrip())
     if summary.faults and not output.quiet:
         by_reason: dict[str, list[str]] = {}  # report a missing package once
         for one in summary.faults:

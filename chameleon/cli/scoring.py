@@ -155,8 +155,8 @@ def show_counts(
         echo(f"Answered without it, {counted(count, 'time')}, because it failed: {harmless(what)}")
     for parameter, count in tally.dropped.most_common():
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
-    if cost := spent_in_words(spending.usage, spending.stored):
-        echo(f"{cost}.")
+    if usage_text := spent_in_words(spending.usage, spending.stored):
+        echo(f"{usage_text}.")
     say(f"Took {in_time(seconds)}.")
 
 

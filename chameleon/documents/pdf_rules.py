@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 NEAR = 3.0  # points: lines this close to each other are one, or meet
 _MAX_SKEW = 0.5  # points: how far apart the ends of an upright line may be, sideways
-_EXTENT = 0.5  # of a grid's height or width: shorter lines that end within cells separate no columns or rows
+_MIN_EXTENT = 0.5  # of a grid: shorter lines that end within cells separate no columns or rows
 _MAX_OBJECTS, _MAX_PAIRS, _MAX_CELLS = 10_000, 100_000, 10_000  # of a page; a chart has more
 Cell = tuple[int, int]
 """Row and column, from 0; of a merged cell, the first ones."""
@@ -108,7 +108,7 @@ def _join(rules: Iterable[_Rule]) -> list[_Rule]:
 def _edges(rules: Sequence[_Rule], crossing: Sequence[_Rule], others: Sequence[float]) -> list[float]:
     """Return the positions of lines that are long or go from edge to edge, and of the outermost ends."""
     first, last = min(rule.begin for rule in crossing), max(rule.end for rule in crossing)
-    limit = _EXTENT * (max(rule.end for rule in rules) - min(rule.begin for rule in rules))
+    limit = _MIN_EXTENT * (max(rule.end for rule in rules) - min(rule.begin for rule in rules))
     long = dict[float, float]()
     for at, *ends in rules:
         is_whole = all(any(abs(end - edge) <= NEAR for edge in others) for end in ends)

@@ -46,16 +46,16 @@ class _Row(NamedTuple):
 def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
     """Yield the lines of a column as they were written, each table as one line where it begins."""
     for heading, group in groupby(flow, key=lambda line: line.heading):
-        tables, lines, begin = dict[Line, Line](), list(group), 0
+        table_of, lines, begin = dict[Line, Line](), list(group), 0
         rows = _rows(lines) if heading is None else []
         while begin < len(rows):
             end = _end(rows, begin)
             table = _table(rows[begin:end]) if end - begin >= _MIN_ROWS else None
             if table is not None:
                 merged = replace(rows[begin].line, table=table)
-                tables |= {line: merged for row in rows[begin:end] for line in row.lines}
+                table_of |= {line: merged for row in rows[begin:end] for line in row.lines}
             begin = max(end, begin + 1)
-        yield from dict.fromkeys(tables.get(line, line) for line in lines)
+        yield from dict.fromkeys(table_of.get(line, line) for line in lines)
 
 
 def with_ruled_tables(lines: list[Line], grids: Iterable[RuledGrid], above: Sequence[float]) -> list[Line]:

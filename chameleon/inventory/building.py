@@ -136,7 +136,7 @@ class Builder:
         with placed(self._place(path)):
             several = part.modules()
         shared = ModuleSpec(requires_approval=entry.requires_approval)
-        return {tool: self._configured(each, shared, path) for tool, each in several.items()}
+        return {tool_name: self._configured(each, shared, path) for tool_name, each in several.items()}
 
     def _configured(self, module: Module, entry: ModuleSpec, path: KeyPath) -> Module:
         """Return a module with the settings any entry may have: card, keys to read, prompt, model."""
@@ -183,7 +183,7 @@ class Builder:
         """Make the toolkit of a server from its tools, or from the log of a resumed run."""
         self._refuse(entry, ("use",), path, "the tools of a server take no")
         recorded = self.source.recorded.get("tools", {}).values()
-        tools = [tool for tool in recorded if tool.get("of") == path[-1]]
+        tools = [tool_name for tool_name in recorded if tool_name.get("of") == path[-1]]
         args = {**entry.parameters(), "entry": path[-1], "server": mcp, "max_runs": entry.max_runs}
         args |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": tools or None}
         toolkit: Toolkit = self._build(find_class(MCP_SERVER, "modules"), args, path)

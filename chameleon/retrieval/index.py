@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
 
-_CACHE_SIZE, _MAX_BYTES = 1 << 15, 1 << 14  # cached layouts of documents, and bytes of a large one
+_CACHE_SIZE, _MAX_CACHED_BYTES = 1 << 15, 1 << 14  # cached layouts of documents, and bytes of a large one
 _PAGE = 4096
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The kinds of documents; an index stores the position of each in this tuple."""
@@ -214,7 +214,7 @@ class Index:
         layout = self._layouts.get(place)
         if layout is None:
             layout = numpy.frombuffer(self._stored(place, LAYOUT), numpy.uint32)
-            if layout.nbytes <= _MAX_BYTES:
+            if layout.nbytes <= _MAX_CACHED_BYTES:
                 if len(self._layouts) >= _CACHE_SIZE:
                     self._layouts.clear()
                 self._layouts[place] = layout

@@ -169,8 +169,8 @@ class Executor:
         with ThreadPoolExecutor(max(workers, 1)) as pool:
             waiting: deque[Future[State]] = deque()
             try:
-                for work in _ahead(inputs, lambda one: pool.submit(self._run_or_fail, one), waiting, workers):
-                    yield work.result()
+                for task in _ahead(inputs, lambda one: pool.submit(self._run_or_fail, one), waiting, workers):
+                    yield task.result()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 

@@ -91,7 +91,7 @@ _SHORT_UNITS = {"'": "ft", '"': "in", "m": "min"}
 _NO_UNITS = frozenset(("mW", "Mb", "Gb", "Kb", "kb", "mb", "Tb"))  # milliwatts and bits are not measured here
 _SIGNS = frozenset("$€£¥₹₩₽₺")
 _MAX_UNIT_WORDS, _MAX_POWER = 3, 300
-_ERAS = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
+_AM_PM = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
 
 _SURE = {  # patterns that only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and 1.310.000
     mark: re.compile(
@@ -209,7 +209,7 @@ def _read_unit(number: Number, money: str, rest: str, cell: str) -> Amount | Non
     if unit.lower() == "per":
         unit, more = "", f"per {more}"
     is_rate = more.startswith("per ")
-    if len(more.split()) > _MAX_UNIT_WORDS or (more and not unit and not is_rate) or unit.lower() in _ERAS:
+    if len(more.split()) > _MAX_UNIT_WORDS or (more and not unit and not is_rate) or unit.lower() in _AM_PM:
         return None
     if money:
         is_same_kind = not unit or _amount_of(1, unit).base == _amount_of(1, money).base

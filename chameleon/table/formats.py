@@ -22,7 +22,7 @@ ELLIPSIS = "…"
 """Begins a note of omission and ends a cut cell."""
 
 _GAP = "  "
-_MIN_WIDTH, _MIN_COLUMN, _MAX_COLUMN = 20, 8, 40  # places
+_MIN_WIDTH, _MIN_COLUMN_WIDTH, _MAX_COLUMN_WIDTH = 20, 8, 40  # places
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,9 @@ def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int
     widths, min_widths = [], []
     for (name, *cells), is_number in zip(zip(*lines, strict=True), numbers, strict=True):
         widest = max(map(places, cells), default=0)
-        natural = min(_MAX_COLUMN, max(places(name), widest))
+        natural = min(_MAX_COLUMN_WIDTH, max(places(name), widest))
         widths.append(natural)
-        min_widths.append(min(natural, width, max(_MIN_COLUMN, widest if is_number else 0)))
+        min_widths.append(min(natural, width, max(_MIN_COLUMN_WIDTH, widest if is_number else 0)))
     totals = [total + len(_GAP) * gaps for gaps, total in enumerate(accumulate(min_widths))]
     count = max(1, sum(total <= width for total in totals))
     widths = widths[:count]

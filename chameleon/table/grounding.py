@@ -102,20 +102,20 @@ def computes(question: str) -> bool:
 
 def _names_one_row(question: str, answer: Any, table: Table) -> bool:
     """Return whether the cells that a question names are in one row, and the answer is another cell of it."""
-    query, reply = f" {' '.join(_WORDS.findall(question.casefold()))} ", _form(str(answer))
+    question_text, answer_form = f" {' '.join(_WORDS.findall(question.casefold()))} ", _form(str(answer))
     candidates = set(range(len(table.rows)))
     for column in table.columns:
         rows: dict[str, set[int]] = {}
         for row, cell in enumerate(column.cells):
             words = " ".join(_WORDS.findall(cell.casefold()))
-            if len(words) > 1 and _form(cell) != reply and f" {words} " in query:
+            if len(words) > 1 and _form(cell) != answer_form and f" {words} " in question_text:
                 rows.setdefault(words, set()).add(row)
         for places in rows.values():
             candidates &= places
     cells = [cell for row in candidates for cell in table.rows[row]] if len(candidates) == 1 else []
     numbers = {number for cell in cells for number in _numbers(cell)}
     mine = {*_numbers(str(answer))}
-    return any(form and form in reply for form in map(_form, cells)) or bool(mine and mine <= numbers)
+    return any(form and form in answer_form for form in map(_form, cells)) or bool(mine and mine <= numbers)
 
 
 def lists_only(result: Any, table: Table) -> bool:

@@ -152,9 +152,9 @@ def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float
     headed = similarities(question, titles, "bm25")
     scores = [text + _HEADING_WEIGHT * title for text, title in zip(full, headed, strict=True)]
     beyond = 1 + max(scores, default=0.0)
-    names = numbers_in(question)
+    numbers = numbers_in(question)
     return [
-        score + (beyond if any(is_named(title, name) for name in names) else 0)
+        score + (beyond if any(is_named(title, name) for name in numbers) else 0)
         for score, title in zip(scores, titles, strict=True)
     ]
 

@@ -123,16 +123,16 @@ class _FrameProgram:
 
 def reads_of_program(program: ast.Module) -> Reads:
     """Return what a program reads. Texts that are not compared in a known way may be in any column."""
-    frames, conditions, links = _FrameProgram(), list[CellCondition](), list[tuple[Ref, Ref]]()
+    frame, conditions, links = _FrameProgram(), list[CellCondition](), list[tuple[Ref, Ref]]()
     nodes, used, is_plain, is_loose = list(ast.walk(program)), set[int](), True, False
     for statement in nodes:
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
-                frames.assign(target, statement.value)
+                frame.assign(target, statement.value)
         elif isinstance(statement, ast.For):
-            frames.assign(statement.target, statement.iter)
+            frame.assign(statement.target, statement.iter)
     for node in nodes:
-        if isinstance(node, ast.Compare) and not all(map(frames.is_single, (node.left, *node.comparators))):
+        if isinstance(node, ast.Compare) and not all(map(frame.is_single, (node.left, *node.comparators))):
             is_plain &= all(isinstance(op, ast.Eq | ast.In) for op in node.ops)
             pairs = [(node.left, node.comparators[0])] if len(node.ops) == 1 else []
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("isin", "eq") and node.args:
@@ -140,21 +140,21 @@ def reads_of_program(program: ast.Module) -> Reads:
         else:
             pairs = []
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("merge", "join", "map"):
-                joined = frames.joined(node)
+                joined = frame.joined(node)
                 links += joined
                 is_loose |= not joined
         for left, right in pairs:
             constants = [each for each in ast.walk(right) if isinstance(each, ast.Constant)]
-            ref = frames.ref(left)
-            if ref is not None and not frames.of(right) and constants:
+            ref = frame.ref(left)
+            if ref is not None and not frame.of(right) and constants:
                 conditions.append(CellCondition(ref, [str(each.value) for each in constants]))
                 used |= {*map(id, constants)}
-            elif ref is not None and (other := frames.ref(right)) is not None:
+            elif ref is not None and (other := frame.ref(right)) is not None:
                 links.append((ref, other))
     attributes = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
     is_plain &= not attributes & _NON_EQUAL_CALLS
     is_plain &= not any(isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not | ast.Invert) for e in nodes)
-    used |= {id(each) for each in frames.shaping(nodes)}
+    used |= {id(each) for each in frame.shaping(nodes)}
     texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     unplaced = [
         str(n.value)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PROMPT = "tablerag/index_summary"
 MAX_TOKENS = 400
 _FATAL_ERRORS = (AuthFailed, NoModel, ParameterRefused, ScriptExhausted)
-_THREADS, _MAX_FAILURES = 16, 20
+_THREADS, _MAX_FAILURES_IN_A_ROW = 16, 20
 
 
 class Summaries:
@@ -69,7 +69,7 @@ class Summaries:
             self._failed_in_a_row = self._failed_in_a_row if document.table is None else 0
             return replace(document, text="\n\n".join(filter(None, (document.text, summary))))
         self._failed_in_a_row += 1
-        if isinstance(summary, _FATAL_ERRORS) or self._failed_in_a_row >= _MAX_FAILURES:
+        if isinstance(summary, _FATAL_ERRORS) or self._failed_in_a_row >= _MAX_FAILURES_IN_A_ROW:
             raise summary
         self.failed[document.id] = summary
         return document

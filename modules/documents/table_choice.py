@@ -131,12 +131,12 @@ class TableChoice(LLMModule):
         Raises `Declined` if the model says that none of them can answer.
         """
         tables, texts = retrieved(state, self.max_tables)
-        rivals = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
+        scores = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
         if not tables and not texts:
             raise Declined("nothing was found in the index")
         is_first = not state.input.get(HISTORY)  # a follow-up may refer to an earlier question
         is_alone = is_first and not any(tables[0].goes_with(each) for each in tables[1:])
-        if tables and (not rivals or (is_alone and tables[0].score >= self.ahead * max(rivals) > 0)):
+        if tables and (not scores or (is_alone and tables[0].score >= self.ahead * max(scores) > 0)):
             return _table_output(tables[:1], "it is clearly ahead")
         is_ahead = not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0)
         passage_text = " ".join(f"{text.name} {text.text}".casefold() for text, _ in texts)
@@ -164,10 +164,10 @@ class TableChoice(LLMModule):
             what = f"none of the {len(tables)} tables found answers the question"
             what += f", nor does any of the {len(texts)} passages" if texts else ""
             raise Declined(what, hint="Use words of the table or text, or index more of them.")
-        figures = groups.get("numbers") or groups.get("too") or ""
-        if texts and groups.get("passages") and not figures:
+        digits = groups.get("numbers") or groups.get("too") or ""
+        if texts and groups.get("passages") and not digits:
             return _passage_output(texts, "the model chose them")
-        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", figures))))
+        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", digits))))
         if not numbers or not all(1 <= number <= len(tables) for number in numbers):
             raise StepRejected("the reply names none of the tables", hint='Reply with a number, or "none".')
         if len(numbers) > _MAX_TABLES:

@@ -61,8 +61,8 @@ def among(
     question names several tables with the same columns ("in 2023 and 2024", "of both seasons"), their union
     is read.
     """
-    if (plan := _union_plan(state.input["question"], found)) is not None:
-        return _union_output(read, state, *plan)
+    if (union := _union_of(state.input["question"], found)) is not None:
+        return _union_output(read, state, *union)
     words = telling_words(state.input["question"])
     hits = {each.id: covered(words, _texts_in(each)) for each in found}
     top = max(map(len, hits.values()), default=0)
@@ -121,16 +121,16 @@ def _consensus(read: Read, state: State, rivals: Sequence[Candidate]) -> list[Fo
 
 def _needed_pair(hits: Mapping[str, frozenset[str]], candidates: Sequence[Candidate], top: int) -> str:
     """Name the two related tables that together have more of the question's words than any single one."""
-    best, names = top, ""
+    best, pair = top, ""
     for first, second in combinations(candidates, 2):
         shared = {*map(str.casefold, first.table.header)} & {*map(str.casefold, second.table.header)}
         count = len(hits[first.id] | hits[second.id])
         if count > best and (shared or first.goes_with(second)):
-            best, names = count, f"{first.called} and {second.called}"
-    return names
+            best, pair = count, f"{first.called} and {second.called}"
+    return pair
 
 
-def _union_plan(question: str, choices: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
+def _union_of(question: str, choices: Sequence[Candidate]) -> tuple[str, list[Candidate], list[str]] | None:
     """Return the question to ask of a union, its tables and their distinguishing values; None if unsure.
 
     The question names two or more of the values that distinguish tables with the same columns ("in 2023 and

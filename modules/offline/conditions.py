@@ -137,8 +137,8 @@ class Frame:
             denied = self._denial(place)
             condition = parts[0] if len(parts) == 1 and not denied else Either(tuple(parts), bool(denied))
             sides = (p for p in (place - 1, end) if self.kind(p) == "column")
-            names = frozenset(p for p in sides if self.items[p].value == item.column)
-            yield Bound(condition, 0.0, denied | set(range(place, end)), names)
+            spots = frozenset(p for p in sides if self.items[p].value == item.column)
+            yield Bound(condition, 0.0, denied | set(range(place, end)), spots)
 
     # Numbers.
 
@@ -162,12 +162,12 @@ class Frame:
             until, before = self.items[end + 1].value, place - 1
             places, end, signs = places | {before, end, end + 1}, end + 2, [">="]
         is_compared = len(places) > 1
-        for column, cost, names in self._compared_columns(place, before, end, measure, is_compared):
+        for column, cost, spots in self._compared_columns(place, before, end, measure, is_compared):
             for sign, extra in [(each, 0.0) for each in signs] or self._signs(before, column):
                 if (number := _in_units(measure, column)) is not None:
                     last = _in_units(until, column) if until is not None else None
                     condition = Compares(column.index, sign, number, None, last)
-                    yield Bound(condition, cost + extra, frozenset(places | names), frozenset(names))
+                    yield Bound(condition, cost + extra, frozenset(places | spots), frozenset(spots))
 
     def _signs(self, place: int, column: SheetColumn) -> list[tuple[Any, float]]:
         """Return the signs that "more", "taller" or "older" may mean for a column, with costs."""
@@ -229,11 +229,11 @@ class Frame:
         dates = [each for each in self.sheet.columns if each.kind == "date"]
         for column in dates:
             sides = (p for p in (place - 2, place - 1, end) if self.column(p) is column)
-            names = frozenset(sides) - places
+            spots = frozenset(sides) - places
             implied = Cost.IMPLIED if len(dates) == 1 else Cost.LOOSE
-            cost = 0.0 if names or column.is_plain_time else implied
+            cost = 0.0 if spots or column.is_plain_time else implied
             sign_: Any = sign
-            yield Bound(Dates(column.index, sign_, moment, until), cost, frozenset(places) | names, names)
+            yield Bound(Dates(column.index, sign_, moment, until), cost, frozenset(places) | spots, spots)
 
     def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
         """Yield the direction, column and cost of each column that an adjective may grade."""

@@ -79,13 +79,13 @@ class Pick(Form):
         if not rows:
             raise Unfit("no row matches", empty=True)
         cells = {row: [self._cell(column, row) for column in columns] for row in rows}
-        texts = {row: [cell for cell in cells[row] if not is_blank(cell)] for row in rows}
-        filled = tuple(row for row in rows if texts[row])
+        filled_cells = {row: [cell for cell in cells[row] if not is_blank(cell)] for row in rows}
+        filled = tuple(row for row in rows if filled_cells[row])
         if not filled:
             raise Unfit(f'"{columns[0].plain}" is empty there', empty=True)
         if len(filled) < len(rows) and isinstance(self.of, Ordered):
             raise Unfit(f'"{columns[0].plain}" is empty in a matching row')
-        values = tuple(dict.fromkeys(", ".join(texts[row]) for row in filled))
+        values = tuple(dict.fromkeys(", ".join(filled_cells[row]) for row in filled))
         if self.single and len(values) > 1:
             raise Unfit(f"{len(rows)} rows match, and they differ")
         return Computed(values, filled)
@@ -112,8 +112,8 @@ class HowMany(Form):
         if self.column is None:
             return _number(len(rows), rows)
         column = sheet.columns[self.column]
-        texts = {shown(column.cells[row]).casefold() for row in rows}
-        return _number(sum(not column.is_blank(text) for text in texts), rows)
+        filled_cells = {shown(column.cells[row]).casefold() for row in rows}
+        return _number(sum(not column.is_blank(text) for text in filled_cells), rows)
 
     def said(self, sheet: Sheet) -> str:
         what = "rows" if self.column is None else f"different {name_of(sheet, self.column)}"

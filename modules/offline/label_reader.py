@@ -22,7 +22,7 @@ _READ_REQUEST = re.compile(
 )  # fmt: skip
 _COLON_PAIR = re.compile(r"(?P<label>[^:=]*[^\W\d][^:=]*?)\s*(?::(?!//|\d\d\b)|=)\s*(?P<value>.*)")
 _GAP_PAIR = re.compile(r"(?P<label>\D*?[^\W\d_][^\d\t]*?)[\s.]*[\s\t](?P<value>[-−–]?[$€£¥₹]?\s?[-−–]?\d.*)")
-_NEGATION = re.compile(r"\b(?:no|not|or|if|except|see|free|without|unknown)\b|[<>½?;\t]", re.IGNORECASE)
+_UNCLEAR = re.compile(r"\b(?:no|not|or|if|except|see|free|without|unknown)\b|[<>½?;\t]", re.IGNORECASE)
 _WITH_FIGURES = re.compile(r"mon|tue|wed|thu|fri|sat|sun|am?|pm?|m|c|f|to|until|at|from|noon")
 _CONTINUATION, _WORD = re.compile(r"[a-z\d$€£¥₹(+&/,;•–-]"), re.compile(r"[^\W\d_]+")
 _NO_LABEL, _MAX_VALUE_CHARS = "no label in the text has such a value", 60
@@ -112,5 +112,5 @@ def _pair(line: str) -> tuple[str, str] | None:
     is_code = len(value.split()) == 1 or re.fullmatch(r"[A-Z]{1,3} \d+|\+?[\d() -]+", value) is not None
     is_code |= not re.search(r"\d", value) or read_date(value) is not None
     is_value = (marked and is_code) or all(word in units or _WITH_FIGURES.fullmatch(word) for word in words)
-    is_clear = bool(value) and len(value) <= _MAX_VALUE_CHARS and is_value and not _NEGATION.search(value)
+    is_clear = bool(value) and len(value) <= _MAX_VALUE_CHARS and is_value and not _UNCLEAR.search(value)
     return (label, value) if label and "\t" not in label and is_clear else None

@@ -20,7 +20,7 @@ from typing import Literal
 from chameleon.modules.statutes.tree import LABEL, SECTION, Node, path_name, readings
 
 _MAX_DEPTH = 8  # of "clause (i) of paragraph (1) of …"
-_LAW_CHARS = 100  # characters before a reference where the name of its law may begin
+_LOOKBACK_CHARS = 100  # characters before a reference where the name of its law may begin
 _WORD = r"(?:sub)?(?:section|paragraph|clause|item)s?\b|secs?\.|§{1,2}"
 _LEAD = re.compile(
     r"(?<!\w)(?:(?P<relation>this|such)\s{1,9})?"
@@ -91,7 +91,7 @@ def citations_in(text: str) -> list[Citation]:
     while (start := _LEAD.search(text, at)) is not None:
         phrase, end = reader.phrase(start)
         if phrase and phrase[0].section and not phrase[0].act:
-            law = _LAW_BEFORE.search(text[max(start.start() - _LAW_CHARS, 0) : start.start()])
+            law = _LAW_BEFORE.search(text[max(start.start() - _LOOKBACK_CHARS, 0) : start.start()])
             phrase = [replace(each, act=law[1]) for each in phrase] if law else phrase
         citations += phrase
         at = max(end, start.start() + 1)

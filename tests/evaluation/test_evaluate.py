@@ -88,7 +88,7 @@ def test_twenty_failures_in_a_row_stop(asking: Make) -> None:
     assert stopped.code == 1 and (found["n"], found["answered"], found["usage"]["calls"]) == (20, 0, 20)
     stop, told = stopped.err.splitlines()[-2:]
     assert stop == "Stopped after 20 of 22." and stopped.err.count("--retry-failed") == 1
-    assert "20 problems in a row failed, the last with: " in told and "same command with --retry-failed" in told
+    assert "20 problems in a row failed, the last with: " in told and "command with --retry-failed" in told
     assert len(made.results) == len(made.server.requests) == 20
     made.model._first.clear()
     assert counts(made.run("--retry-failed"))["n"] == 22 and not made.failed
@@ -204,7 +204,7 @@ def test_sixteen_parts_make_the_whole(asking: Make) -> None:
 CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"model": "openai:other"}, "model changed"),
     ({"data": {"name": "asking.jsonl", "sha256": "0"}}, "the content of data"),
-    ({"part": {"number": 2, "of": 4}}, "part.of was"),
+    ({"part": {"number": 2, "of": 4}}, "part.of changed"),
     ({"versions": {"python": "2.7"}}, "versions.python was"),
     ({"resolved": {"reader": {"engine": "another"}}}, "reader, which this machine decides"),
     ({"limit": 2}, "limit changed from null to 2"),
@@ -222,7 +222,7 @@ def test_parts_that_are_others_not_all_there_or_damaged_are_refused(asking: Make
             merge(parts, out)
         assert caught.value.where == str(parts[1]) and not out.exists()
     outcome = made.command("merge", *map(str, parts), "--out", str(out))
-    assert outcome.code == 1 and "limit was" in outcome.err and "Traceback" not in outcome.err
+    assert outcome.code == 1 and "limit changed" in outcome.err and "Traceback" not in outcome.err
     assert not list(made.out.parent.glob(".merged*")), "nothing is left behind"
     file.write_text(settings, "utf-8")
 
