@@ -1,7 +1,7 @@
 """The tools, a folder for each family.
 
-A folder's `TOOLS` are the names that inventories use: each stands in a file of that name beside its
-`__init__.py`, or, where `TOOLS` is a mapping, in the file that it gives.
+A folder's `TOOLS` are the names that inventories use: each is in a file of that name next to its
+`__init__.py`, or, if `TOOLS` is a mapping, in the file that it names.
 """
 
 FOLDERS = (

@@ -38,7 +38,7 @@ _PLURALS = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "
 
 
 class PassageReader(LLMModule):
-    """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
+    """Answers from the passages of a document and cites them; its output also has `sources`."""
 
     traits = Traits(shows_own_keys=True, non_text=("cache.sources",))
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
