@@ -1,6 +1,7 @@
 """One file holds each message and hint of errors, so that changes are seen; `--update-golden` writes it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,16 @@ import pytest
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "messages.txt"
 NAMES = {"what", "hint", "why"}  # of variables and arguments that hold one
+PROSE = re.compile(r"[\w'\"`“$]+( [^\\|=;<]+){3,}", re.DOTALL)  # of a constant, or returned: a sentence
+PRINTS = {
+    "say",
+    "echo",
+    "warning",
+    "error",
+    "StepRejected",
+    "Declined",
+    "Unfit",
+}  # functions that are given one
 
 
 def written(node: ast.expr) -> Iterator[str]:
@@ -28,12 +39,19 @@ def written(node: ast.expr) -> Iterator[str]:
 
 def messages(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
+        name = getattr(getattr(node, "func", None), "attr", getattr(getattr(node, "func", None), "id", ""))
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             yield from (text for each in node.exc.args[:1] for text in written(each))
-        if isinstance(node, ast.keyword) and node.arg in NAMES:
+        elif isinstance(node, ast.keyword) and node.arg in NAMES:
             yield from written(node.value)
-        if isinstance(node, ast.Assign) and {getattr(each, "id", "") for each in node.targets} & NAMES:
-            yield from written(node.value)
+        elif isinstance(node, ast.Call) and name in PRINTS:
+            yield from (text for each in node.args[:1] for text in written(each))
+        elif isinstance(node, ast.Assign):
+            names = {getattr(each, "id", "") for each in node.targets}
+            texts = written(node.value) if names & NAMES or all(map(str.isupper, names)) else ()
+            yield from (text for text in texts if names & NAMES or PROSE.fullmatch(text))
+        elif isinstance(node, ast.Return) and node.value is not None:
+            yield from filter(PROSE.fullmatch, written(node.value))
 
 
 def test_messages_are_those_of_the_file(request: pytest.FixtureRequest) -> None:

@@ -13,16 +13,10 @@ BOATS = Table(HEADER, [[f"Boat {n}", "Tarn", str(n), "1990"] for n in range(6)],
 
 def ran(names: list[str], reply: str, table: Table = BOATS, **settings: Any) -> tuple[State, ScriptedModel]:
     model = ScriptedModel([reply] * len(names))
-    inventory = Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "table": "Table", "choices": "list"},
-            "planner": {"use": "fixed", "plan": names},
-            "modules": dict.fromkeys(names, settings),
-        }
-    )
+    spec: dict[str, Any] = {"name": "mine", "input": {"question": "str", "table": "Table", "choices": "list"}}
+    spec |= {"planner": {"use": "fixed", "plan": names}, "modules": dict.fromkeys(names, settings)}
     asked = {"question": "Which boat has a crew of 3?", "table": table, "choices": ["Boat 3", "Boat 9"]}
-    return Executor(inventory, model).run(asked), model
+    return Executor(Inventory.parse(spec), model).run(asked), model
 
 
 @pytest.mark.parametrize(
