@@ -71,12 +71,12 @@ def compare(options: CompareOptions, *, as_json: bool) -> int:
     options = replace(options, model=models[0] if models else None)  # type: ignore[arg-type]
     if not any(path for path, _ in data.values()):
         return _list_arms(grid, target, as_json=as_json)
-    if lacking := [name for name, (path, _) in data.items() if path is None]:
-        what = f"the arm {lacking[0]} has no data: give DATA after the name of the experiment"
+    if without_data := [name for name, (path, _) in data.items() if path is None]:
+        what = f"the arm {without_data[0]} has no data: give DATA after the name of the experiment"
         raise typer.BadParameter(what, param_hint="DATA")
     with ExitStack() as close:
-        given = _given_to(options, close, is_grid=is_grid)
-        read = {each: _asked(*each, options, given) for each in dict.fromkeys(data.values())}
+        shared = _given_to(options, close, is_grid=is_grid)
+        read = {each: _asked(*each, options, shared) for each in dict.fromkeys(data.values())}
         run = GridRun(grid, {name: read[each] for name, each in data.items()}, options, close)
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
     run.show(figures, as_json=as_json)
@@ -111,7 +111,7 @@ def _grid(options: CompareOptions) -> Grid:
     grid = grid.only(names(options.arm)) if options.arm else grid
     for parameter in options.params:
         askers = [each for arm in grid.arms.values() for each in arm.inventory.askers.items()]
-        values = {(part, str(asking_of(own).params.get(parameter))) for part, own in askers}
+        values = {(part, str(asking_of(asker).params.get(parameter))) for part, asker in askers}
         if len(values) > len(dict(values)):  # arms differ in a part that they share
             what = f"the arms differ in {parameter}, and it would set one value for all"
             raise typer.BadParameter(what, param_hint="--param")
@@ -123,8 +123,8 @@ def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> di
     if is_grid and options.index is not None and not index_digests(options.index):
         hint = "`chameleon index` makes one; an experiment over several needs one in each DIR/NAME."
         raise InputError("there is no index in it", where=str(options.index), hint=hint)
-    given = read_files(replace(options, index=None) if is_grid else options, close)
-    return {**given, "index": str(options.index)} if is_grid and options.index is not None else given
+    inputs = read_files(replace(options, index=None) if is_grid else options, close)
+    return {**inputs, "index": str(options.index)} if is_grid and options.index is not None else inputs
 
 
 def _asked(
@@ -139,14 +139,14 @@ def _asked(
 
 def _compare_answers(grid: Grid, options: CompareOptions, *, as_json: bool) -> int:
     """Answer one question in each way, show the answers side by side, and return 1 if none answered."""
-    taken = {each.name: getattr(options, each.name) for each in fields(FileOptions)}
+    file_options = {each.name: getattr(options, each.name) for each in fields(FileOptions)}
     rows = []
     for arm in grid.arms.values():
-        taken |= {"model": arm.model or None, "param": options.param, "store": options.store}
-        asked = QuestionOptions(question=options.target, **taken)
+        file_options |= {"model": arm.model or None, "param": options.param, "store": options.store}
+        question = QuestionOptions(question=options.target, **file_options)
         with ExitStack() as close, Activity(arm.name):
             try:
-                setup = prepare(checked(asked), "none", close, arm=arm.inventory)
+                setup = prepare(checked(question), "none", close, arm=arm.inventory)
                 row = answer_row(setup.executor.run(setup.given))
             except (NoModel, MissingPackage) as problem:  # the other ways may not need it
                 row = {"answer": None, "why not": str(in_options(problem))}
@@ -185,8 +185,8 @@ class GridRun:
         asking = [arm.inventory for arm in variants if arm.inventory.needs_model and not options.no_model]
         model = model_for(options, asking[0].llm.model).model if asking else None
         self.options = replace(options, model=model)  # type: ignore[arg-type]
-        own = list(dict.fromkeys(arm.model for arm in variants if arm.model))
-        with_model = " and ".join(own or filter(None, [model]))
+        models = list(dict.fromkeys(arm.model for arm in variants if arm.model))
+        with_model = " and ".join(models or filter(None, [model]))
         arms = f"{counted(len(variants), 'arm')} of {self.grid.name}"
         sources = dict.fromkeys(
             (data.path, f"{counted(len(problems), 'problem')} of {data.benchmark.name}")
@@ -195,9 +195,9 @@ class GridRun:
         self.over = over = " and ".join(text for _, text in sources)
         if with_model:
             spent = (most_spent(arm, self.asked[arm.name][1], arm.model or model or "") for arm in variants)
-            most, is_bound = sum(spent, Usage()), any(arm.calls is None for arm in variants)
-            cost = "cost unknown" if most.cost is None else f"some {in_dollars(most.cost)}"
-            total = f"{'up to' if is_bound else 'some'} {counted(most.calls, 'call')}, {cost}"
+            usage, is_bound = sum(spent, Usage()), any(arm.calls is None for arm in variants)
+            cost = "cost unknown" if usage.cost is None else f"some {in_dollars(usage.cost)}"
+            total = f"{'up to' if is_bound else 'some'} {counted(usage.calls, 'call')}, {cost}"
             if any(arm.calls is None and arm.inventory.budget.calls is None for arm in variants):
                 total = "calls and cost unknown, as no budget limits them"
             say(f"Evaluates {arms} over {over} with {with_model}: {total}, less those in the response store.")
@@ -234,26 +234,26 @@ class GridRun:
         except ChameleonError as problem:  # the other arms may still run
             return arm_figures(arm, lacks=str(in_options(problem)))
 
-    def _evaluate(self, arm: Arm, data: Data, asked: Sequence[Problem]) -> dict[str, Any]:
+    def _evaluate(self, arm: Arm, data: Data, problems: Sequence[Problem]) -> dict[str, Any]:
         model: Any = arm.model or self.options.model
         options = replace(self.options, out=self._folder(arm), max_cost=self._left(arm), model=model)
-        problems = Problems(lambda **_: asked)
+        source = Problems(lambda **_: problems)
         with (
             placed(set_up(arm.inventory, options).executor, options) as executor,
             receiver(options) as traces,
         ):
-            run = EvalRun(executor, problems, data, options, traces)
+            run = EvalRun(executor, source, data, options, traces)
             run.check()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'unchanged'}")
             self.stopped = run.run(**further_settings(options))
-        kept = read_run(self._folder(arm))
-        self.first = self.first or kept
-        are_pairs = self.first is not kept and self.first.settings["data"] == kept.settings["data"]
-        evaluation = evaluation_figures(kept, self.first if are_pairs else None)
-        reasons = [f"stopped after {kept.n:,} of {counted(len(asked), 'problem')}"] * bool(self.stopped)
-        if kept.n and evaluation["failed"] == kept.n:
-            reasons.append(f"all problems failed, the first with: {next(kept.results).error}")
-        return arm_figures(arm, lacks="; ".join(reasons), problems=kept.n, evaluation=evaluation)
+        stored = read_run(self._folder(arm))
+        self.first = self.first or stored
+        are_pairs = self.first is not stored and self.first.settings["data"] == stored.settings["data"]
+        evaluation = evaluation_figures(stored, self.first if are_pairs else None)
+        reasons = [f"stopped after {stored.n:,} of {counted(len(problems), 'problem')}"] * bool(self.stopped)
+        if stored.n and evaluation["failed"] == stored.n:
+            reasons.append(f"all problems failed, the first with: {next(stored.results).error}")
+        return arm_figures(arm, lacks="; ".join(reasons), problems=stored.n, evaluation=evaluation)
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         """Print the arms' figures in one table, and keep them in the folder of --out, if given."""
@@ -282,33 +282,33 @@ class GridRun:
 
     def _left(self, arm: Arm) -> float | None:
         """Return how much of the experiment's maximum cost is left for an arm."""
-        most = self.options.max_cost
-        if most is None:
+        budget = self.options.max_cost
+        if budget is None:
             return None
-        others = [path.parent for path in self.out.glob(f"*/{SETTINGS}") if path.parent != self._folder(arm)]
-        cost = sum(map(spent_in, others), Usage()).cost
-        return most if cost is None else max(most - cost, 0.0)
+        folders = [path.parent for path in self.out.glob(f"*/{SETTINGS}") if path.parent != self._folder(arm)]
+        cost = sum(map(spent_in, folders), Usage()).cost
+        return budget if cost is None else max(budget - cost, 0.0)
 
 
-def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
+def _list_arms(grid: Grid, target: str, *, as_json: bool) -> int:
     """List the arms, what each changes, and what it lacks here; return 1 if none can run."""
-    found = []
+    figures = []
     for arm in grid.arms.values():
         try:
             errors = [each.error for each in arm.inventory.obstacles() if each.stops]
         except ChameleonError as problem:  # such as a missing prompt
             errors = [problem]
-        found.append(arm_figures(arm, lacks="; ".join(str(in_options(error)) for error in errors)))
-    table = ArmTable(found, {"grid": grid.name, "about": grid.about, "inventory": grid.inventory})
+        figures.append(arm_figures(arm, lacks="; ".join(str(in_options(error)) for error in errors)))
+    table = ArmTable(figures, {"grid": grid.name, "about": grid.about, "inventory": grid.inventory})
     if as_json:
         echo_json(table.to_json())
-        return int(all(each["lacks"] for each in found))
+        return int(all(each["lacks"] for each in figures))
     about = [arm.about or "; ".join(arm.changes) or "unchanged" for arm in grid.arms.values()]
     columns = [("arm", table.names), *table.columns.items(), ("what it is", about)]
     echo(f"{grid.name}: {grid.about}\nVariants of {grid.inventory}:\n")
     echo(in_blocks(columns, ["what it is"]))
     for note in table.notes:
         echo(one_line(note, 400))
-    command = f"chameleon compare {shlex.quote(typed)} DATA"
+    command = f"chameleon compare {shlex.quote(target)} DATA"
     echo(f"\n`{command}` compares them, without a model where none is needed.")
-    return int(all(each["lacks"] for each in found))
+    return int(all(each["lacks"] for each in figures))

@@ -72,8 +72,8 @@ def most_spent(arm: Arm, problems: Sequence[Problem], model: str) -> Usage:
     if not asking or not calls:
         return Usage(calls)
     prompt = fmean(estimated_tokens(" ".join(text for _, text in sections)) for sections, _ in asking)
-    shown = problems[0].input.get("table")
-    prompt += estimated_tokens(table_text(shown, style="pipe", max_rows=100)) if shown else 0
+    table = problems[0].input.get("table")
+    prompt += estimated_tokens(table_text(table, style="pipe", max_rows=100)) if table else 0
     reply = fmean(params.get("max_tokens") or MAX_REPLY_TOKENS for _, params in asking)
     tokens = Usage(calls, round(calls * prompt), round(calls * reply))
     prices = inventory.llm.prices
@@ -89,27 +89,27 @@ def left_of(state: State, problem: Problem, groups: Groups, text: str | None) ->
     """
     failed = _failure_in(state) is not None
     has = (False if groups else None) if failed else has_gold(state, problem, groups)
-    found: dict[str, float] = {} if has is None else {"gold_kept": has}
+    shares: dict[str, float] = {} if has is None else {"gold_kept": has}
     table, source = state.table, _source_table(state)
     if failed or table is None or source is None:
-        return found
-    found |= {} if text is None else {"tokens": estimated_tokens(text)}
-    left, cells = len(table.rows) * len(table.header), len(source.rows) * len(source.header)
-    return found | {
+        return shares
+    shares |= {} if text is None else {"tokens": estimated_tokens(text)}
+    cells_left, cells = len(table.rows) * len(table.header), len(source.rows) * len(source.header)
+    return shares | {
         "rows": len(table.rows),
         "columns": len(table.header),
-        "cells": left / cells if cells else 1.0,
+        "cells": cells_left / cells if cells else 1.0,
     }
 
 
 def _means_of(runs: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
     """Return the mean of each value as JSON, null if no run has it; None if no run has any."""
     names = ("rows", "columns", "cells", "tokens", "gold_kept")
-    known = {name: [run[name] for run in runs if name in run] for name in names}
-    if not any(known.values()):
+    values = {name: [run[name] for run in runs if name in run] for name in names}
+    if not any(values.values()):
         return None
-    means = {name: round(fmean(each), 4) if each else None for name, each in known.items()}
-    return {"n": len(known["rows"]), **means, "gold_known": len(known["gold_kept"])}
+    means = {name: round(fmean(each), 4) if each else None for name, each in values.items()}
+    return {"n": len(values["rows"]), **means, "gold_known": len(values["gold_kept"])}
 
 
 def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
@@ -118,15 +118,15 @@ def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
     A table retrieved from an index must be the problem's own. `cache.kept` names the rows and columns that
     are left of a shortened table.
     """
-    source, own = _source_table(state), problem.input.get("table")
-    if not groups or own is None:
+    source, own_table = _source_table(state), problem.input.get("table")
+    if not groups or own_table is None:
         return None
-    if source is None or _cells(source) != _cells(own):
+    if source is None or _cells(source) != _cells(own_table):
         return False
-    kept = state.cache.get("kept")
-    if kept is None:
+    kept_part = state.cache.get("kept")
+    if kept_part is None:
         return True if state.table is not None and _cells(state.table) == _cells(source) else None
-    rows, columns = frozenset(kept["rows"]), frozenset(kept["columns"])
+    rows, columns = frozenset(kept_part["rows"]), frozenset(kept_part["columns"])
     return all(any(row in rows and column in columns for row, column in cells) for cells in groups)
 
 
@@ -184,18 +184,18 @@ def measure_arm(
     if before and (obstacles := [each for each in part.obstacles() if each.stops]):
         return arm_figures(arm, asks, str(all_of(obstacles, arm.name)))
     executor, failures, seconds = Executor(part), list[str](), 0.0
-    left = list[dict[str, float]]()
+    shares = list[dict[str, float]]()
     for number, problem in enumerate(_with_history(problems, gold_history), 1):
-        given = taken_by(part, problem)
+        inputs = taken_by(part, problem)
         try:
-            begun = State().after(RunStarted(part.name, part.check_input(given)))
-            state = executor.run(given) if before else begun
+            started = State().after(RunStarted(part.name, part.check_input(inputs)))
+            state = executor.run(inputs) if before else started
         except InputError as error:
             state = State(ended=RunEnded("failed", Failure.of(error)))
         seconds += state.seconds
         failure = _failure_in(state)
         text = _prompted_table(arm.inventory, asks[0], state) if asks and failure is None else None
-        left.append(left_of(state, problem, benchmark.gold_cells(problem), text))
+        shares.append(left_of(state, problem, benchmark.gold_cells(problem), text))
         advance(number)
         if failure is not None:
             failures.append(str(failure))
@@ -208,7 +208,7 @@ def measure_arm(
         failed=len(failures),
         failed_first_for=failures[0] if failures else None,
         seconds_per_question=round(seconds / len(problems), 6),
-        table=_means_of(left),
+        table=_means_of(shares),
     )
 
 

@@ -90,9 +90,9 @@ class ArmTable:
         rows = [_cells(arm) for arm in self.arms]
         # Only the rows of evaluated arms have the figures of a grading rule.
         names = max(rows, key=len, default={})
-        found = {name: [row.get(name) or DASH for row in rows] for name in names}
-        named = {TO_FIRST: f"to {self.compared_with}"} if self.compared_with else {}
-        return {named.get(name, name): cells for name, cells in found.items() if set(cells) != {DASH}}
+        columns = {name: [row.get(name) or DASH for row in rows] for name in names}
+        renamed = {TO_FIRST: f"to {self.compared_with}"} if self.compared_with else {}
+        return {renamed.get(name, name): cells for name, cells in columns.items() if set(cells) != {DASH}}
 
     @property
     def compared_with(self) -> str:
@@ -104,70 +104,70 @@ class ArmTable:
     @property
     def notes(self) -> list[str]:
         """Notes on what the table leaves out and why, a sentence each."""
-        lacking: dict[str, list[str]] = {}
+        arms_by_reason: dict[str, list[str]] = {}
         for arm in self.arms:
             if arm["lacks"]:
                 reason = arm["lacks"] if arm["evaluation"] else f"could not run: {arm['lacks']}"
-                lacking.setdefault(reason, []).append(arm["arm"])
-        found = [f"{', '.join(names)} {reason}" for reason, names in lacking.items()]
+                arms_by_reason.setdefault(reason, []).append(arm["arm"])
+        notes = [f"{', '.join(names)} {reason}" for reason, names in arms_by_reason.items()]
         for arm in self.arms:
             if arm["failed"]:
-                told = f"{arm['failed']:,} of {arm['problems']:,} problems found no table"
-                found.append(f"{arm['arm']}: {told}, the first because {arm['failed_first_for']}")
+                count = f"{arm['failed']:,} of {arm['problems']:,} problems found no table"
+                notes.append(f"{arm['arm']}: {count}, the first because {arm['failed_first_for']}")
         if self.compared_with:
-            found.append(f"Differences are to {self.compared_with}, the first that ran.")
+            notes.append(f"Differences are to {self.compared_with}, the first that ran.")
         if any(arm["needs_a_model"] for arm in self.arms):
-            found.insert(0, "Answers need a model, so none were measured.")
+            notes.insert(0, "Answers need a model, so none were measured.")
         if any(arm["evaluation"] and arm["evaluation"]["half_width_90"] is not None for arm in self.arms):
-            found.insert(0, "± is half of a 90% interval; that of a difference is over pairs of verdicts.")
-        return found
+            notes.insert(0, "± is half of a 90% interval; that of a difference is over pairs of verdicts.")
+        return notes
 
 
 def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
     """Write an arm's cells by column name, "" for unknown ones."""
-    found, table = arm["evaluation"] or {}, arm["table"] or {}
-    usage = found.get("usage", {})
+    figures, table = arm["evaluation"] or {}, arm["table"] or {}
+    usage = figures.get("usage", {})
     tokens = [usage.get("input_tokens"), usage.get("output_tokens")]
-    less, half = found.get("difference"), found.get("difference_half_width_90")
+    less, half = figures.get("difference"), figures.get("difference_half_width_90")
     to_first = "" if less is None else f"{less:+.4f}"
     if less is not None and half is not None:
         to_first = f"{100 * less:+.2f} ± {100 * half:.2f}"
     seconds = arm["seconds_per_question"]
     return {
-        "right": _written(found.get("correct")),
-        "wrong": _written(found.get("wrong")),
-        "accuracy, %": _written(found.get("accuracy"), ".2f", 100),
-        **{name: _written(value, ".4f") for name, value in found.get("figures", {}).items()},
-        "± 90%": _written(found.get("half_width_90"), ".2f", 100),
+        "right": _written(figures.get("correct")),
+        "wrong": _written(figures.get("wrong")),
+        "accuracy, %": _written(figures.get("accuracy"), ".2f", 100),
+        **{name: _written(value, ".4f") for name, value in figures.get("figures", {}).items()},
+        "± 90%": _written(figures.get("half_width_90"), ".2f", 100),
         TO_FIRST: to_first,
-        **_published(arm, found),
-        "declined": _written(found.get("declined")) + of_them_right(found.get("rightly_declined", 0)),
-        "failed": _written(found.get("failed")),
+        **_published(arm, figures),
+        "declined": _written(figures.get("declined")) + of_them_right(figures.get("rightly_declined", 0)),
+        "failed": _written(figures.get("failed")),
         "calls": _written(usage.get("calls")),
         "tokens": "" if None in tokens else _written(sum(tokens)),
         "cost, $": _written(usage.get("cost"), ".4f"),
-        "s a question": _written(found.get("seconds_per_question"), ".3f"),
+        "s a question": _written(figures.get("seconds_per_question"), ".3f"),
         "gold kept, %": _written(table.get("gold_kept"), ".2f", 100),
         "of": _written(table.get("gold_known") or None),
         "rows": _written(table.get("rows"), ",.1f"),
         "columns": _written(table.get("columns"), ",.1f"),
         "cells, %": _written(table.get("cells"), ".2f", 100),
         "table tokens": _written(table.get("tokens"), ",.1f"),
-        "ms a question": "" if found else _written(seconds, ".1f", 1000),
+        "ms a question": "" if figures else _written(seconds, ".1f", 1000),
         "no table": _written(arm["failed"] or None),
         "calls each": _written(arm["calls_per_question"]),
         NEEDS: ", ".join(arm["needs_a_model"][:-1]),
     }
 
 
-def _published(arm: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
+def _published(arm: Mapping[str, Any], evaluation: Mapping[str, Any]) -> dict[str, str]:
     """Write the published figure of an arm, and ours minus it, in points."""
     change, share = arm.get("published_change"), arm.get("published")
-    ours = found.get("difference") if share is None else found.get("accuracy")
+    ours = evaluation.get("difference") if share is None else evaluation.get("accuracy")
     printed = change if share is None else share
     if printed is None:
         return {"published": "", "to published": ""}
-    figures = list(found.get("figures", {}).values())  # of a grading rule, the first
+    figures = list(evaluation.get("figures", {}).values())  # of a grading rule, the first
     is_graded = bool(figures) and share is not None
     ours = figures[0] if is_graded else None if ours is None else 100 * ours
     away = "" if ours is None else f"{ours - printed:+.2f}"
