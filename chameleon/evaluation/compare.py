@@ -113,7 +113,7 @@ class ArmTable:
         for arm in self.arms:
             if arm["failed"]:
                 count = f"{arm['failed']:,} of {arm['problems']:,} problems found no table"
-                notes.append(f"{arm['arm']}: {count}, the first because {arm['failed_first_for']}")
+                notes.append(f"{arm['arm']}: {count}, the first with: {arm['failed_first_for']}")
         if self.compared_with:
             notes.append(f"Differences are to {self.compared_with}, the first that ran.")
         if any(arm["needs_a_model"] for arm in self.arms):

@@ -260,7 +260,7 @@ def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:
     assert "it cannot be kept" in one["failed_first_for"]
     [answers, lost] = ArmTable([one], {}).notes
     assert "Answers need a model" in answers
-    assert lost.startswith("one: 1 of 4 problems found no table, the first since module keep: ")
+    assert lost.startswith("one: 1 of 4 problems found no table, the first with: module keep: ")
     assert one["table"]["gold_kept"] == 0.6667 and one["table"]["n"] == 3
 
 
