@@ -180,9 +180,7 @@ def read_number(text: str) -> float:
         return int(numerator) / int(denominator)
     if "," in text:
         return float(text.replace(",", ""))
-    if "%" in text:
-        return float(text.partition("%")[0]) / 100
-    return float(text)
+    return float(text.partition("%")[0]) / 100 if "%" in text else float(text)
 
 
 def typed_gold(problem: Problem) -> float | str:

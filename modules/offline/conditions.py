@@ -114,7 +114,8 @@ class Frame:
         """Return the negation of an item, if any: right before it, or before words that lead to it."""
         for before in range(place - 1, max(-1, place - 4), -1):
             if self.kinds[before] == "none":
-                return frozenset((before,))
+                blank = self.column(before + 1) if self.items[before].value == "absent" else None
+                return frozenset(() if blank and blank.index != self.items[place].column else (before,))
             if self.kinds[before] not in ("dates", "column", "verb"):
                 break
         return frozenset()
@@ -138,6 +139,12 @@ class Frame:
             condition = parts[0] if len(parts) == 1 and not denied else Either(tuple(parts), bool(denied))
             sides = (p for p in (place - 1, end) if self.kind(p) == "column")
             spots = frozenset(p for p in sides if self.items[p].value == item.column)
+            nearby = self.items[end + 1 if (self.kind(end), self.kind(end + 1)) == ("and", "cell") else place]
+            texts = set().union(*(each.texts for each in (*parts, nearby.value)))
+            homes = {each.index for each in self.sheet.columns if each.places.keys() >= texts}
+            key = {self.sheet.key.index} if self.sheet.key and len(parts) > 1 and not spots else set()
+            if homes if nearby.column != item.column else homes & key - {item.column}:
+                continue  # "Ann and Ben" are in one column, and name rows if they can
             yield Bound(condition, 0.0, denied | set(range(place, end)), spots)
 
     # Numbers.

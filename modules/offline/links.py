@@ -145,7 +145,7 @@ class Links:
         """Return the unit of one or two words that begins here: its end, its name, its kind and factor."""
         for end, joined in ((start + 2, "/"), (start + 2, " "), (start + 1, "")):
             name = joined.join(map(self.low, range(start, end)))
-            if name in self.words.units:
+            if name in self.words.units and (name not in self.words.filler or end == len(self.tokens)):
                 return end, name, self.words.units[name]
         return None
 

@@ -90,7 +90,7 @@ class Language:
     def _parts(self, text: str) -> Iterable[str]:
         joined = _FIGURE_WITH.fullmatch(text)
         is_unit = joined and (joined[2].lower() in self.units or joined[2].lower() in self.data["scales"])
-        return joined.groups() if joined and is_unit else (text,)
+        return (joined[1], {"in": "inches"}.get(joined[2], joined[2])) if joined and is_unit else (text,)
 
     def stems(self, text: str) -> Stems:
         """Return the stems of a text; names such as unit_price and UnitPrice are split into words."""
