@@ -23,7 +23,7 @@ from chameleon.values import to_json
 
 MAX_REPLY_CHARS = 200
 _EDGE_CHARS = " .,;:!?\"'“”‘’`*()[]"
-_MODEL_ADVICE = "let a model answer: {} {} --model PROVIDER:NAME, with its key."
+_MODEL_ADVICE = "let a model answer: {} {} --model PROVIDER:NAME, and set its key."
 _RETRY_ADVICE = (
     "Replies came from the response store: --store record asks the model again and keeps the replies, "
     "--store off asks it and keeps nothing."

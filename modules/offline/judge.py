@@ -101,7 +101,7 @@ def _how_to_ask(sheet: Sheet) -> str:
     """List the columns that a question may ask for, with an example question."""
     names = [column.plain for column in sheet.columns if column.plain]
     more = f" and {len(names) - _MAX_COLUMNS} more" if len(names) > _MAX_COLUMNS else ""
-    advice = f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MAX_COLUMNS])}{more}"
+    advice = f"The table has these columns: {', '.join(name[:40] for name in names[:_MAX_COLUMNS])}{more}"
     if not sheet.amounts or sheet.key is None:
         return f"{advice}."
     return f'{advice}, as in "Which {sheet.key.plain} has the highest {sheet.amounts[-1].plain}?".'
@@ -127,7 +127,7 @@ def _best_answer(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
             first = cost, form, sheet, result
         elif _differ(first, (cost, form, sheet, result)):
             both = f"{first[1].said(first[2])}, or {form.said(sheet)}"
-            raise Declined(f"it may mean two things: {both}", hint="Use more words of the one that you mean.")
+            raise Declined(f"it may mean two things: {both}", hint="Reword it to match one of them.")
     if first is None:
         raise Declined(str(cause or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
     cost, form, sheet, result = first

@@ -157,7 +157,7 @@ def test_a_row_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 def test_a_benchmark_is_named_or_told_from_the_data_and_listed(tmp_path: Path, command: Command) -> None:
     strange = written(tmp_path, lines([{"id": "1", "question": "?", "gold": "a"}]))
-    with pytest.raises(InputError, match=r"is known here\. .* the columns question and answer"):
+    with pytest.raises(InputError, match=r"matches no known benchmark\. .* the columns question and answer"):
         recognized(strange)
     with pytest.raises(ChameleonError, match="Did you mean 'tabmwp'"):
         find_benchmark("tabmpw")

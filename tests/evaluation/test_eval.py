@@ -123,7 +123,7 @@ def test_frequent_reasons_of_failures_and_right_guesses_are_told(command: Comman
     outcome = command("eval", str(write(tmp_path, MINE)), str(write_rows(tmp_path / "d.jsonl", rows)))
     assert outcome.code == 1, "nothing but failures"
     answered, *reasons = outcome.out.split("\n\n")[-1].splitlines()
-    assert answered == "Answered 0, right – % of them; declined 0, failed 10."
+    assert answered == "Answered 0, right –% of them; declined 0, failed 10."
     assert [reason.split(":")[0] for reason in reasons] == [f"Failed, {n} times" for n in (4, 3, 2)]
     assert all(text in line for text, line in zip(("it broke", "red", "no ink"), reasons, strict=True))
     assert "\x1b" not in outcome.out

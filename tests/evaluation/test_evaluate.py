@@ -205,7 +205,7 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"model": "openai:other"}, "model changed"),
     ({"data": {"name": "asking.jsonl", "sha256": "0"}}, "the content of data"),
     ({"part": {"number": 2, "of": 4}}, "part.of changed"),
-    ({"versions": {"python": "2.7"}}, "versions.python was"),
+    ({"versions": {"python": "2.7"}}, "versions.python changed"),
     ({"resolved": {"reader": {"engine": "another"}}}, "reader, which this machine decides"),
     ({"limit": 2}, "limit changed from null to 2"),
 ]

@@ -123,7 +123,7 @@ def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
     assert base64.b64decode(png.removeprefix("data:image/png;base64,")) == report_runs.PNG
     assert "/jpeg;base64," in jpeg
     notes = " ".join(element.text for element in outline.of_class("note"))
-    assert all(f"{name}.png is not shown: it is no PNG or JPEG" in notes for name in ("page", "large"))
+    assert all(f"{name}.png is not shown: only PNG and JPEG" in notes for name in ("page", "large"))
     assert "missing.png is not there" in notes
 
 

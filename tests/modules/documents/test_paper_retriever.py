@@ -116,7 +116,7 @@ def test_a_program_names_its_passages_in_a_comment() -> None:
 RESULTS = """
 a dict | {'a': 1}
 a list | [1, 2]
-no real number | float('nan') | float('-inf') | 1j | 'nan'
+real number | float('nan') | float('-inf') | 1j | 'nan'
  | 1 / 4 | '310 EUR'
 """
 
