@@ -128,7 +128,7 @@ def test_stopped_twice_it_pays_nothing_twice(asking: Callable[..., Asking], tmp_
 
     model._delay = 0
     last = made.run(*workers)
-    assert last.code == 0 and f" of {count} are done." in last.err
+    assert last.code == 0 and f" of {count} done." in last.err
     assert steady() == expected
     # A call that was under way when the process ended is asked again; nothing else is.
     assert needed <= len(server.requests) - needed <= needed + 8

@@ -148,7 +148,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
     state = run(inventory(folder, "text", raw=entry("slow", mcp={"timeout": 0.5})))
     assert "could not run text within 0.5 s" in str(state.ended) and state.seconds < 5
     state = run(inventory(folder, "ask", sdk=entry(file=SDK)))
-    assert "It asks for input while it runs" in str(state.ended)
+    assert "It asks the user for input" in str(state.ended)
     plan = [{"module": "note", "args": {"text": "x"}}, "read_note", {"module": "echo", "args": {"text": "y"}}]
     made = inventory(folder, *plan, sdk=entry(file=SDK, allow=["note", "read_note", "echo"]))
     outputs = [record.output for record in run(made).history]
@@ -163,7 +163,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
         (entry(mcp={"command": [], "url": None}), "at least 1 item"),
         (entry(mcp={"url": "http://127.0.0.1:9/mcp"}), "give a command or a url"),
         ({"mcp": {"url": "http://127.0.0.1:9/mcp"}}, "http://127.0.0.1:9/mcp could not start"),
-        ({"mcp": {"url": "ftp://x"}}, "a url starts with http"),
+        ({"mcp": {"url": "ftp://x"}}, "a url must start with http"),
         (entry(mcp={"env": {"KEY": "$NO_SUCH_VARIABLE"}}), "NO_SUCH_VARIABLE, which is not set"),
         (entry(tools=["txt"]), "Did you mean 'text'?"),
         (entry(allow=["ech"]), "Did you mean 'echo'?"),
@@ -315,7 +315,7 @@ def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pyte
 
     opened = inventory(folder, "free", raw=entry("poison", mcp={"env": {"TOKEN": "$THEIR_VALUE"}}))
     plan = Fixed(["read", {"module": "free", "args": {"text": "$read.rows.0.0"}}])
-    assert "holds a key" in str(run(Inventory.of([read, opened.modules["free"]], plan)).ended)
+    assert "contains a key" in str(run(Inventory.of([read, opened.modules["free"]], plan)).ended)
 
 
 def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
