@@ -185,7 +185,7 @@ def _record_of(name: str, listing: Mapping[str, Any], secrets: Sequence[str]) ->
     hints = listing.get("annotations")
     if isinstance(hints, Mapping):
         record["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
-    return masked(record, secrets)
+    return dict(masked(record, secrets))
 
 
 def _returns(schema: Any) -> str:
