@@ -193,6 +193,8 @@ def harmless_lines(text: str) -> str:
 
 
 def _visible(text: str) -> str:
+    if text.isprintable():
+        return text
     return "".join(
         " " if character.isspace() else character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
         for character in text

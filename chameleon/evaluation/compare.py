@@ -12,10 +12,8 @@ from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.results import Result, Tally, of_them_right
 from chameleon.evaluation.run import DASH
 
-Z_90 = 1.645
-"""Half of a 90% interval, in standard errors."""
-NEEDS, TO_FIRST = "needs a model", "to the first"
-"""The only column of texts, and the column of differences."""
+Z_90 = 1.645  # half of a 90% interval, in standard errors
+NEEDS, TO_FIRST = "needs a model", "to the first"  # the only column of texts, and the one of differences
 
 
 def half_width(share: float, n: int) -> float:

@@ -376,6 +376,8 @@ def brief(text: object, most: int = 80) -> Shown:
 
 def visible(text: str) -> str:
     """Spell out control characters, bidi overrides and the like as ⟨U+202E⟩, but no white space."""
+    if text.isprintable():
+        return text
     return "".join(
         each
         if each.isprintable() or each in _ALLOWED_CHARS or unicodedata.category(each) == "Zs"

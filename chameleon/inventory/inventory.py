@@ -138,9 +138,9 @@ class Inventory(Composition):
         Raises `InventoryError` if no module takes it, and for an inventory made in Python.
         """
         entries = self.source.data["modules"] if self.source else {}
-        plain = {key: self.modules[key] for key in entries if key in self.modules}
-        plain = {key: each for key, each in plain.items() if not isinstance(each, InnerRun)}
-        taking = [key for key, each in plain.items() if name in signature(type(each)).parameters]
+        own = {key: type(self.modules[key]) for key in entries if key in self.modules}
+        plain = {key: each for key, each in own.items() if not issubclass(each, InnerRun)}
+        taking = [key for key, each in plain.items() if name in signature(each).parameters]
         if self.source is None or not taking:
             raise InventoryError(f"no module of the inventory {self.name} takes {name}", code="no-setting")
         changed = {key: {**short_for(entries[key]), name: value} for key in taking}

@@ -50,8 +50,7 @@ Fitted on half of the questions over tables of TabFact, WikiTQ and FeTaQA, by a 
 documents and then a search along each weight; the other half has the same figures.
 """
 _MAX_TERMS = 500  # terms of a question to look at
-_MAX_DISTANCE = 2
-"""The most terms between a value and the name of its column in a question."""
+_MAX_DISTANCE = 2  # terms between a value and the name of its column in a question
 
 
 class AskedWords:

@@ -19,8 +19,7 @@ from chameleon.table.structure import YEAR
 from chameleon.table.text_files import tables_of
 from chameleon.text import counted
 
-MAX_UNPACKED_BYTES = 1 << 28
-"""The limit on a workbook's unpacked size; most grow 5 to 15 times, and at most 64 MB are read."""
+MAX_UNPACKED_BYTES = 1 << 28  # of a workbook: most grow 5 to 15 times, and at most 64 MB are read
 
 _RELATION = re.compile(rb'<Relationship\b(?=[^>]*\bId="([^"]+)")(?=[^>]*\bTarget="/?(?:xl/)?([^"]+)")')
 _SHEET = re.compile(rb'<(?:\w+:)?sheet\b[^>]*\w:id="([^"]+)"')

@@ -141,9 +141,10 @@ class Frame:
             spots = frozenset(p for p in sides if self.items[p].value == item.column)
             nearby = self.items[end + 1 if (self.kind(end), self.kind(end + 1)) == ("and", "cell") else place]
             texts = set().union(*(each.texts for each in (*parts, nearby.value)))
-            homes = {each.index for each in self.sheet.columns if each.places.keys() >= texts}
-            key = {self.sheet.key.index} if self.sheet.key and len(parts) > 1 and not spots else set()
-            if homes if nearby.column != item.column else homes & key - {item.column}:
+            key = {self.sheet.key.index} if len(parts) > 1 and not spots and self.sheet.key else set()
+            columns = {item.value.column, nearby.value.column}
+            homes = columns if len(columns) > 1 else key - columns
+            if any(self.sheet.columns[each].places.keys() >= texts for each in homes):
                 continue  # "Ann and Ben" are in one column, and name rows if they can
             yield Bound(condition, 0.0, denied | set(range(place, end)), spots)
 

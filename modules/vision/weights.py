@@ -17,8 +17,7 @@ INSTEAD = (
 )
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
 _HEAD_BYTES = 1_000_000
-_SECONDS = 5.0
-"""How long to wait for the hub; otherwise transformers would retry for half a minute."""
+_SECONDS = 5.0  # to wait for the hub; otherwise transformers would retry for half a minute
 
 _log = logging.getLogger("chameleon")
 
