@@ -1,7 +1,5 @@
 """FeTaQA: questions over a Wikipedia table that are answered in a sentence (Nan et al., 2022)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """FEVEROUS: is a claim supported or refuted by tables and texts of Wikipedia (Aly et al., 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """FinQA: numeric questions over a page of a financial report, text and table (Chen et al., 2021)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """FinQA with only the facts that the questions need: an upper bound for any retriever."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """HybridQA: questions over a Wikipedia table and the pages that its cells link to (Chen et al., 2020)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Your own questions with their answers, over your own files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """SARA: cases under sections of US tax law, judged by statements and by tax (Holzenberger et al., 2020)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

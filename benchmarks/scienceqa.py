@@ -1,7 +1,5 @@
 """ScienceQA: multiple-choice science questions with text and pictures (Lu et al., 2022)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar

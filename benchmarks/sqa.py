@@ -1,7 +1,5 @@
 """SQA: conversations of questions over a Wikipedia table, answered by cells (Iyyer et al., 2017)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

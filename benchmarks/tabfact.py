@@ -1,7 +1,5 @@
 """TabFact: is a statement entailed by a Wikipedia table (Chen et al., 2020)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

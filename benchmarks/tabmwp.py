@@ -1,7 +1,5 @@
 """TabMWP: mathematical word problems over small tables (Lu et al., 2022)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """WikiTableQuestions: questions over a Wikipedia table each (Pasupat and Liang, 2015)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The errors that Chameleon raises: each says what was wrong, where, and what to do."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

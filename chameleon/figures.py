@@ -1,7 +1,5 @@
 """Numbers as a person writes them. Scores and figures kept in files do not use this."""
 
-from __future__ import annotations
-
 import math
 import re
 from decimal import Decimal

@@ -11,8 +11,6 @@ and the marks of chat templates and markup ("<|im_end|>", "<!--", "<?xml"). All 
 `x<3`, `if a<b:`, code and line breaks, and tags that format a word within a line, such as <br> or <sup>.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 A seal is an HMAC with a key in the user's configuration directory, created when first needed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

@@ -1,7 +1,5 @@
 """Private SQLite files shared by threads and processes: replies of models and of the web."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Text functions for every package: mask secrets, shorten to a line, suggest names, count tokens."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import os

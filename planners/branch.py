@@ -1,7 +1,5 @@
 """Choose one of two planners, by keys of the state at the first plan, or by the model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """One inventory after another, cheapest first, until one of them answers."""
 
-from __future__ import annotations
-
 from chameleon.core.events import Plan, Step
 from chameleon.core.planner import Planner
 from chameleon.core.state import State

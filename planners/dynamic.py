@@ -1,7 +1,5 @@
 """Chain-of-Table's planner: after every operation it asks which one comes next (Wang et al., 2024)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The same plan for every question, as in chain-of-thought and program-of-thought."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Chameleon's planner: one model call returns the whole plan (Lu et al., 2023)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

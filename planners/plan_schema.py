@@ -1,7 +1,5 @@
 """The JSON schema of a plan, for models that accept schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

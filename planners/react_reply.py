@@ -1,7 +1,5 @@
 """Read a model's text in a turn with tools: a call in words or in code, or an answer."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Another plan after a failure, a limited number of times, if an inventory asks for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

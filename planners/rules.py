@@ -1,7 +1,5 @@
 """Plans without a model: the first rule whose conditions hold provides the plan."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

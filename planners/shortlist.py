@@ -4,8 +4,6 @@ The descriptions of all modules must fit the model's context (the Chameleon pape
 many, a planner sees the most relevant, by words (BM25; Robertson et al., 1995) and by meaning.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One planner after another: when the first has nothing more to do, the next one plans."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Describe any inventory and any input to a planner's model: the rules of plans, and the inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any

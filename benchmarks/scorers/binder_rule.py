@@ -4,8 +4,6 @@ Source: the repository xlang-ai/Binder, `utils/evaluator.py` and `utils/normaliz
 points more than the official rule on the same answers: never compare the two.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterable

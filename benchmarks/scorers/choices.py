@@ -3,8 +3,6 @@
 Sources: the repositories lupantech/chameleon-llm (`run_scienceqa/`) and lupantech/ScienceQA.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

@@ -3,8 +3,6 @@
 Source: the repository Raldir/FEVEROUS, `evaluation/feverous_scorer.py`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar

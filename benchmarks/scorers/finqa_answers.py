@@ -4,8 +4,6 @@ RAG-CoT reports an "answer accuracy" on FinQA that ignores "units, prefix, suffi
 rounding". No code was published; this rule implements that sentence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, localcontext

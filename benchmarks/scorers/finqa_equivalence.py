@@ -5,8 +5,6 @@ metric oddities: its figures depend on them. The original has sympy read express
 as Python; here they are built of symbols.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence

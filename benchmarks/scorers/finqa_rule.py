@@ -3,8 +3,6 @@
 Sources: the repositories czyssrs/FinQA, `code/evaluate/evaluate.py`, and wenhuchen/Program-of-Thoughts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any, ClassVar

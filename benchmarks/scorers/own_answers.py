@@ -1,7 +1,5 @@
 """The rules for your own questions: texts, numbers, dates and lists, compared by value."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 import unicodedata

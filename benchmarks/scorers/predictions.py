@@ -1,7 +1,5 @@
 """Helpers of the rules: predictions as texts, items and verdicts, and required details of problems."""
 
-from __future__ import annotations
-
 import string
 from contextlib import suppress
 from typing import Any

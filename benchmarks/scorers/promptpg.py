@@ -3,8 +3,6 @@
 Source: the repository lupantech/PromptPG, `run_gpt3/`, including the patterns and their order.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

@@ -4,8 +4,6 @@ Sources: Holzenberger et al., 2020 (SARA, and the training script of the reposit
 (HazyResearch/legalbench) and Blair-Stanek et al., 2023 (BlairStanek/gpt-statutes).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

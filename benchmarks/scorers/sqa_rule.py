@@ -1,7 +1,5 @@
 """How SQA scores answers: as sets of cells (Iyyer et al., 2017). Source: `eval.py` of the release 1.0."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

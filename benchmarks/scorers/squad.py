@@ -4,8 +4,6 @@ TableRAG's figures (repository YuhangWuAI/tablerag) are comparable only under it
 stricter for lists of answers.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ wenhuchen/Program-of-Thoughts and lupantech/chameleon-llm (`utilities.py`, `run_
 rules of the former.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

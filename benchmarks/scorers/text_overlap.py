@@ -1,7 +1,5 @@
 """BLEU and ROUGE, as FeTaQA's sentences are graded with sacreBLEU and Google's rouge_score."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar

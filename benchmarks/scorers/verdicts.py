@@ -4,8 +4,6 @@ Sources: the repositories wenhuchen/Table-Fact-Checking, google-research/chain-o
 mahadi-nahid/TabSQLify and YuhangWuAI/tablerag.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

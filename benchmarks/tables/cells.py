@@ -1,7 +1,5 @@
 """Find the texts of an answer in a table, for systems that answer with texts instead of cells."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """A benchmark with a table for each problem; the tables may be in separate files."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import UserDict

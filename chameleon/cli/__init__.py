@@ -1,7 +1,5 @@
 """The command line: `chameleon ask`, `plan`, `check`, `list`, `doctor` and others; `app.py` has them all."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc

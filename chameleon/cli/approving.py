@@ -1,7 +1,5 @@
 """Approval at a terminal, for a run in progress or one that waits in its log."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable
 from pathlib import Path

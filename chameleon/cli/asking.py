@@ -1,7 +1,5 @@
 """`chameleon ask` and `chameleon plan`: turn options into a run, and its events into a page or JSON."""
 
-from __future__ import annotations
-
 import time
 from contextlib import ExitStack
 from dataclasses import replace

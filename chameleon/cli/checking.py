@@ -1,7 +1,5 @@
 """`chameleon check`: show an inventory, what it lacks here, and which model it would ask."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`chameleon compare`: compare ways to answer one question or many, or the arms of an experiment."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import tempfile

@@ -1,7 +1,5 @@
 """`chameleon doctor`: show the installed packages, the model that would be asked, and the sandbox."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

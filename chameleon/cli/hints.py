@@ -1,7 +1,5 @@
 """Advice for the engine's errors in terms of command-line options, by the code of the error."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from chameleon.errors import ChameleonError

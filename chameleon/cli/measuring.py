@@ -1,7 +1,5 @@
 """`chameleon eval`: evaluate one inventory over problems, here or on other machines."""
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 import time

@@ -1,7 +1,5 @@
 """The options that commands share, in dataclasses, and what makes a command of a function that takes them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`chameleon report`, `stats`, `merge` and `export`: show saved runs, merge them, or send them elsewhere."""
 
-from __future__ import annotations
-
 import shlex
 import textwrap
 from collections import Counter

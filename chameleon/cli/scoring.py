@@ -1,7 +1,5 @@
 """Problems and predictions from the command line, tables of their counts, and `chameleon score`."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 import time

@@ -1,7 +1,5 @@
 """`chameleon serve`: start a server of inventories from options."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Sequence

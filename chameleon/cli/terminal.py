@@ -1,7 +1,5 @@
 """Output and progress of all commands; text from others cannot control the terminal."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

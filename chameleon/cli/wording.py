@@ -1,7 +1,5 @@
 """Write values, answers, plans and costs as text, and say what else to try without an answer."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Mapping, Sequence

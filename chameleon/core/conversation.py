@@ -4,8 +4,6 @@ A turn is {"question", "answer"}, both text, oldest first; an unanswered questio
 limits are defined here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

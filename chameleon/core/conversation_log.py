@@ -1,7 +1,5 @@
 """The log of a conversation: the runs of its turns, one after another in one file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of whole lines, appended to by several threads of one process at a time."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """Event logs on disk: one JSON object per line, appended as things happen, whole lines only."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Mask secrets where an event is made, so that the log, later steps, spans and pages all see the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import chain

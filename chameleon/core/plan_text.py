@@ -5,8 +5,6 @@ the list, or else the lines of signs. The rest of the reply may contain no other
 that could be part of one, so no step or argument is ever lost silently.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

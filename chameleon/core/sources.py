@@ -1,7 +1,5 @@
 """Describe in words where an answer comes from, and what was assumed about its table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any

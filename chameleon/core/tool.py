@@ -1,7 +1,5 @@
 """`@tool` makes a module from a typed function: arguments from its signature, the card from its docstring."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import functools

@@ -1,7 +1,5 @@
 """Turn a file into documents of an index, its tables and its passages, with ids, captions and sources."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

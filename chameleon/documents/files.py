@@ -1,7 +1,5 @@
 """The files an index is made of: the files in a folder, and a record of each since it was read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Index files and folders, and update the index when some of them have changed."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Markdown and plain text as parts: headings, paragraphs, code and tables of bars."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@ Sizes given by an archive are not trusted: unpacked bytes are counted. XML entit
 DTD is read, and libxml2 refuses anything nested deeper than 256.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import zipfile

@@ -4,8 +4,6 @@ Numbers follow one rule: a line begins a section if its number is the next one a
 follows. So "7.2 Notice" after 7.1 is a heading; "3.5 per cent" and "12 Cranes" are not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 A tree would silently lose text nested deeper than 2,048 elements, as below many unclosed `<font>`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

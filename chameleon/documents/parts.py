@@ -1,7 +1,5 @@
 """`DocumentPart`: a heading, paragraph or table, yielded by document readers in reading order."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from chameleon.table import Table

@@ -1,7 +1,5 @@
 """Passages of a document: pieces of about two hundred words, each with its headings and its page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """The headings of a PDF: the lines that its bookmarks name, or else lines in larger or bold letters."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Tables of PDFs: cells separated by drawn lines, or else rows whose cells line up below each other."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

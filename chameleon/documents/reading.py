@@ -1,7 +1,5 @@
 """Turn a file into passages: find its kind, choose its reader, and cache the result."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

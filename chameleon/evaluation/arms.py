@@ -1,7 +1,5 @@
 """The figures of a grid's arms: how much of the tables reaches a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean

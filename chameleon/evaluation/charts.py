@@ -1,7 +1,5 @@
 """Charts of a page, as SVG without scripts: bars by system, and which name follows which."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 

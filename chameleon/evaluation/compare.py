@@ -1,7 +1,5 @@
 """The arms of a grid side by side: their figures as JSON, shown as a table with notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt

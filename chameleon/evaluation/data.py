@@ -1,7 +1,5 @@
 """Read a benchmark's problems: JSON lines, a JSON list or object, tab-separated, CSV or a workbook."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Run an inventory over many problems, in threads, and keep the results."""
 
-from __future__ import annotations
-
 import copy
 import logging
 import threading

@@ -1,7 +1,5 @@
 """The other figures that papers print for a benchmark, and the same figures of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Kept evaluations as pandas data frames: a row for each problem."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Merge the parts of an evaluation, each run on a separate machine, into one directory."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The page of a report: the runs in one table, and each problem with its run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice

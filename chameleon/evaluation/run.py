@@ -1,7 +1,5 @@
 """A kept run: its directory read again, and its description in figures and words."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

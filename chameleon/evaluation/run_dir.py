@@ -1,7 +1,5 @@
 """The directory of an evaluation: results, events and the settings that made them, safe against a crash."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

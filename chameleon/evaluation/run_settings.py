@@ -1,7 +1,5 @@
 """The settings of an evaluation: the same settings give the same figures."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import platform

@@ -1,7 +1,5 @@
 """Score the output of any system: recorded texts, predictions or programs, by an official rule."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

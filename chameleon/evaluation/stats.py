@@ -1,7 +1,5 @@
 """Statistics of plans: which modules they call, in which order, and how varied they are."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The OpenTelemetry SDK for runs: ids from the log, a restricted session, and a count of sent spans."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

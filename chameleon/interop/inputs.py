@@ -1,7 +1,5 @@
 """Inputs from other programs: a JSON schema from an inventory's `input:`, and values read from JSON."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import mimetypes

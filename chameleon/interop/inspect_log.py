@@ -3,8 +3,6 @@
 Inspect's own classes check the values. Its public writer needs the whole log, so all problems are in memory.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

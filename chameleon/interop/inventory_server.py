@@ -1,7 +1,5 @@
 """Inventories as tools of a Model Context Protocol server."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

@@ -1,7 +1,5 @@
 """An inventory as a LangChain `Runnable`, or as a tool of an agent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory

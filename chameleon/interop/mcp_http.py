@@ -1,7 +1,5 @@
 """A Model Context Protocol server over HTTP: the SDK's transport, with limited replies."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """A Model Context Protocol server as a process: unlike the SDK's, limited and ended with this one."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import os

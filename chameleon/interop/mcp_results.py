@@ -1,7 +1,5 @@
 """The result of a server's tool as a run keeps it: text, JSON, a table, or a picture in a file."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -7,8 +7,6 @@
 `spans.py` defines what is sent of a run. A collector that does not answer costs a run only a warning.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager

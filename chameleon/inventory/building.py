@@ -1,7 +1,5 @@
 """Build the parts of an inventory from its data: every error names the file, line and key."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import json

@@ -1,7 +1,5 @@
 """`Composition`: modules by name, a planner and the rules, once built; `Inventory` builds them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

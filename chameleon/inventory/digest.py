@@ -1,7 +1,5 @@
 """The record of an inventory in a run's log, which shows whether a resumed run is the same."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Everything that keeps an inventory from working here, and what a run can do without."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

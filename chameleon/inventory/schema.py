@@ -1,7 +1,5 @@
 """The format of an inventory file, as pydantic models; its JSON Schema comes from here."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self

@@ -1,7 +1,5 @@
 """`Toolkit`: one inventory entry that provides several modules, such as the tools of a server."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any

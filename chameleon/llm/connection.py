@@ -1,7 +1,5 @@
 """Ask one model: adapt a request to it, send it, learn from refusals, and parse the reply."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Stop waiting for a model after its timeout, limit long or late replies, and follow no redirects."""
 
-from __future__ import annotations
-
 import math
 import os
 import threading

@@ -5,8 +5,6 @@ message, so both are examined; class names identify failures without a status (t
 The rules are in `failures.yaml`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

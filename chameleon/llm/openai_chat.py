@@ -4,8 +4,6 @@ LangChain's and OpenAI's packages take most of the time of a call, and a second 
 needed: parameters are already fitted (`connection.py`), and LangChain's profiles are read from its file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import json

@@ -1,7 +1,5 @@
 """Read replies of OpenAI's chat completions and compatible servers, either whole or from a stream."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

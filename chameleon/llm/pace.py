@@ -1,7 +1,5 @@
 """When a model may be asked again: after a 429, all calls of a process wait."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,7 +1,5 @@
 """Fit the parameters of a request to a model, and learn from what it refuses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

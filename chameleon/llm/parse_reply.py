@@ -1,7 +1,5 @@
 """Parse a reply of any LangChain chat model: text, tool calls, why it stopped, and its usage."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Wait for the same question in flight, look in the response store, take the call 
 if that may help and the run has time), record the reply, and ask for more room if it was cut off.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import random

@@ -1,7 +1,5 @@
 """The cost of calls, from an inventory's prices or from the package `genai-prices`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

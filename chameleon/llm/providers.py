@@ -1,7 +1,5 @@
 """The providers, the names of their models, and the addresses of their servers."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

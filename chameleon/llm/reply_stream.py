@@ -1,7 +1,5 @@
 """Pass on the text of a reply while it arrives, in the form of the finished reply."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -4,8 +4,6 @@ Servers without a parser for the model leave them in the text: `<think>` and sim
 Kimi's `◁think▷`, the channels of harmony (gpt-oss), and the token that ends a turn.
 """
 
-from __future__ import annotations
-
 import re
 
 _NAMES = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)\s?"

@@ -1,7 +1,5 @@
 """Text as terms: the units in which questions and documents are compared."""
 
-from __future__ import annotations
-
 import re
 import threading
 import unicodedata

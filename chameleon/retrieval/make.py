@@ -1,7 +1,5 @@
 """Build and search indexes by name: `build_index`, `delete_documents` and `make_retriever`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Helpers for embedding models and rerankers: missing packages, loading once, and errors."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

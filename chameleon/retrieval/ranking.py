@@ -1,7 +1,5 @@
 """Rank a few texts in memory by a query: rows or columns of a table, passages."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """`Retriever`: finds documents of an index for a query; `RankedDocuments` reorders the results of others."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest

@@ -4,8 +4,6 @@ torch is loaded with the first model. Models run in batches on CUDA or MPS if av
 serves all threads.
 """
 
-from __future__ import annotations
-
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Split a document into texts to embed: each fits the model's window and says what it is about."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

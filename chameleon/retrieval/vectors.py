@@ -5,8 +5,6 @@ best of them counts. It is identified by its key in the index: the order of addi
 content and the model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence, Set
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lists of English words with a special reading in tables and questions about them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from chameleon.table.dates import MONTHS

@@ -1,7 +1,5 @@
 """Decide what happens next in a run: a pure function of the state, so a resumed run decides the same."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from itertools import takewhile

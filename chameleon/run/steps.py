@@ -1,7 +1,5 @@
 """Run one step: its module, and the record of the result."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 import time

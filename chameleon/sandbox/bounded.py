@@ -4,8 +4,6 @@ A stranger's file may be made so that its reader never ends or takes all memory.
 that nothing else depends on, and becomes a one-line error. Results come back as JSON, part by part.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

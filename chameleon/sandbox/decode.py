@@ -1,7 +1,5 @@
 """Read data from a possibly hostile program: every type, size and level is checked."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -3,8 +3,6 @@
 It supports a subset of Python, without numpy, pandas or sympy. It needs the package pydantic-monty.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The limits, results and guarantees of a sandbox."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections import Counter

@@ -1,7 +1,5 @@
 """The interface and shared code of all sandboxes."""
 
-from __future__ import annotations
-
 import json
 import keyword
 import os

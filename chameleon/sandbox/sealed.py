@@ -1,7 +1,5 @@
 """The default sandbox on Linux: programs run in sealed, forked children of preloaded interpreters."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,5 @@
 """The parent's end of one sealed interpreter: start it, send it programs, kill it."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

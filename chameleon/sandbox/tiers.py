@@ -1,7 +1,5 @@
 """Pick the sandbox for this machine, or say why it has none."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import threading

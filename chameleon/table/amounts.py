@@ -1,7 +1,5 @@
 """Read one cell as a measure: a figure with its sign, scale and unit, as people and programs write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from decimal import Decimal

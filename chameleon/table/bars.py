@@ -3,8 +3,6 @@ r"""Tables drawn with bars: `a | b` lines, as in prompts, and Markdown tables.
 Bars inside a cell are written `\|`, as in GitHub's Markdown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What a column's name says about its cells: ids, versions, years, units."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

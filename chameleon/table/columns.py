@@ -4,8 +4,6 @@ A column is of a kind if every filled cell can be read as that kind; then each c
 If most can and some cannot, the column is unclear and lists those cells; none of them is left out.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections import Counter

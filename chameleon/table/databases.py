@@ -3,8 +3,6 @@
 Nothing is written. A file has no access to others; a table is read completely or not at all.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

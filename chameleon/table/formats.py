@@ -1,7 +1,5 @@
 """Tables as text: for prompts, files and terminals."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """Check whether an answer in words is based on a cell, or on a result computed over the whole table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The tables of an HTML page, by lxml: spans filled in, header rows joined, layout tables recognized."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise, takewhile

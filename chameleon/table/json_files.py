@@ -1,7 +1,5 @@
 """Tables in JSON and JSON Lines: objects or lists by row, or a list per column; one table or several."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain

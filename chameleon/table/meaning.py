@@ -1,7 +1,5 @@
 """The meaning of a column's cells: its kind, its unit, and an exact value for each cell."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Read a file's tables: find its format, and return all its tables for an index or one to ask about."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Bytes of files and their kinds, values as cells, and numbered records of cells, all within limits."""
 
-from __future__ import annotations
-
 import datetime as dt
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Read tables that a model wrote back, in any form, and match them with their source table."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict, deque

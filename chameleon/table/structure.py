@@ -1,7 +1,5 @@
 """The structure of a table's first rows and columns: names, units below them, groups named once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

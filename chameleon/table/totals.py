@@ -1,7 +1,5 @@
 """Set rows apart that are not data: totals and subtotals, repeated headers, headings, footers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """Tables in spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods): every sheet, read by calamine."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Decide which addresses may be requested: only http and https, and no private network by accident."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

@@ -5,8 +5,6 @@ it stays linear in time on hostile pages (400,000 nested elements, 200,000 attri
 trees of HTML 5 parsers and the standard library's html.parser do not.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 import unicodedata

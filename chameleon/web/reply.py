@@ -1,7 +1,5 @@
 """A server's reply: bytes, with what is known about them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The address that was checked is the one used: a name is resolved once, so that a
 cannot change the destination. Host and SNI keep the name, so certificates are checked against it.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -3,8 +3,6 @@
 python docs/_ext/generated.py
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap
@@ -36,6 +34,7 @@ MADE_OTHERWISE = ("Inventory", "LLM", "State")  # created by `Inventory.of`, `LL
 _SECTION = re.compile(r"(?m)^(Args|Attributes|Raises|Returns|Yields):\n((?:    .*\n?|\n(?=    ))+)")
 _ITEM = re.compile(r"(?m)^(\*{0,2}\w+(?:, \w+)*): ")
 _ANNOTATION = re.compile(r"(: |-> )(['\"])(.*?)\2(?=[,) ]|$)")
+_MODULES = re.compile(r"\b(?:chameleon|collections|langchain_core|pathlib|typing)\.(?:\w+\.)*(?=[A-Z])")
 Schema = Mapping[str, Any]
 
 
@@ -56,7 +55,7 @@ def described(name: str, of: Any) -> str:
     text = _SECTION.sub(as_list, inspect.getdoc(of) or "").strip()
     if not callable(of) or name in MADE_OTHERWISE:
         return text
-    signature = _ANNOTATION.sub(r"\1\3", str(inspect.signature(of)))
+    signature = _MODULES.sub("", _ANNOTATION.sub(r"\1\3", str(inspect.signature(of))))
     call = name.rpartition(".")[2] + re.sub(r"^\(self(?:, )?", "(", signature)
     call = call.removesuffix(" -> None") if inspect.isclass(of) else call
     lines = textwrap.wrap(call, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

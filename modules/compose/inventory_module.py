@@ -1,7 +1,5 @@
 """An inventory as a module: `modules: {rules: {inventory: tables_offline}}`."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Generator, Mapping, Sequence
 from typing import Annotated, Any, Self

@@ -1,7 +1,5 @@
 """A LangChain tool as a module: `use: "package.module:object"`, or `Inventory.of([a_tool])`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Answer from the passages of a paper, in prose or by a program, and cite the passages it is based on."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping, Sequence

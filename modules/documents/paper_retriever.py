@@ -1,7 +1,5 @@
 """Keep the passages of a paper that the question needs, or show them if no model reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NoReturn

@@ -1,7 +1,5 @@
 """Find what a program over DataFrames reads: names, values that columns must equal, and joins."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Find what an SQL query reads: names, values that columns must equal, and joins."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from sqlglot import exp

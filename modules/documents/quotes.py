@@ -1,7 +1,5 @@
 """Check an answer against the passages that it cites: its quotes and its numbers."""
 
-from __future__ import annotations
-
 import ast
 import calendar
 import operator

@@ -1,7 +1,5 @@
 """Say which tables, rows and columns an answer came from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Let a model write knowledge, a table in words or a search query for a question (Chameleon, 4.2)."""
 
-from __future__ import annotations
-
 import re
 
 from chameleon import LLMModule, StepRejected

@@ -1,7 +1,5 @@
 """Keep the rows or columns of a table that a question needs (Chameleon, section 4.2)."""
 
-from __future__ import annotations
-
 from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.errors import InputError
 from chameleon.table import as_subtable, parse_table

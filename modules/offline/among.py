@@ -1,7 +1,5 @@
 """Answer without a model from the table that best matches the question's words, or from a union of tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The rest of the question says what to compute (`kinds`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Costs of the liberties that a reading takes; `perf/reader.py` measures how much each one helps."""
 
-from __future__ import annotations
-
 
 class Cost:
     """Costs by kind of liberty; a reading pays the sum."""

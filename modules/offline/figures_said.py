@@ -1,7 +1,5 @@
 """Write numbers the way people and the table's columns do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Forms: exact computations over rows, one class for each kind of answer, with a description in words."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

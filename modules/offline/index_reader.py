@@ -1,7 +1,5 @@
 """Answer from the tables that a search found, without a model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Judge the readings: the cheapest one answers, unless another of similar cost gives a different answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

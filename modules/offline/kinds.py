@@ -3,8 +3,6 @@
 Each yields the forms that a question may mean, with their costs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Answer from a text, or the text in a picture, without a model: all of it, or the value of a label."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

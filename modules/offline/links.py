@@ -4,8 +4,6 @@ An exact name costs nothing; part of a name, another word form or a related word
 column, cell or known phrase explains is unknown, and no reading may skip it.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections import defaultdict

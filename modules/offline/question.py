@@ -3,8 +3,6 @@
 A form counts only if it uses every item that carries meaning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise

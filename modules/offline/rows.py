@@ -3,8 +3,6 @@
 `Unfit` is raised if the table does not support one: units that cannot be compared, too few rows.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """Answer a question over a table without a model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Tokens and stems of a text, and the data of a language from a file such as `english.yaml`."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

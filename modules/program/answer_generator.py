@@ -1,7 +1,5 @@
 """Give the final answer (Chameleon, section 4.2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Find signs that a working program guessed: in the values it copies, searches for, omits or returns."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

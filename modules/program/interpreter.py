@@ -1,7 +1,5 @@
 """Python as a tool: the planner's model computes over whole tables and sees the output."""
 
-from __future__ import annotations
-
 import ast
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Write a Python program that computes the answer, check it, run it (Chameleon, 4.2; Program of Thoughts)."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import hashlib

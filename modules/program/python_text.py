@@ -1,7 +1,5 @@
 """Parse the text of a program and edit it in place."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """Reason step by step to an answer (Chameleon, section 4.2; chain of thought)."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Sequence

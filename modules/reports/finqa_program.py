@@ -9,8 +9,6 @@ Nothing here is evaluated as code. Programs are accepted and rejected exactly as
 (repository czyssrs/FinQA, `code/evaluate/evaluate.py`), because the published figures depend on it.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A reply may hold steps or nested calls, with prose around them. The text is data
 and never evaluated.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

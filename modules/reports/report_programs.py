@@ -4,8 +4,6 @@ The program is in FinQA's language (Chen et al., 2021), with and without reasoni
 (Program of Thoughts).
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import re

@@ -11,8 +11,6 @@ BM25 does not know that questions ask for rows by name, that years are columns, 
 The measures here do; the score is their sum with fixed weights.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence, Set

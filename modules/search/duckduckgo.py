@@ -1,7 +1,5 @@
 """Search DuckDuckGo without a key, through the package `ddgs`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Search a folder of documents on this machine: no key, no network."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping

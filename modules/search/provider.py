@@ -1,7 +1,5 @@
 """The protocol of search providers, and a base class for services over HTTP."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Choose the search provider: by name, or the first one that is configured."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args

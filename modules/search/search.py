@@ -9,8 +9,6 @@ Each result is one line, so no text can fake another result. No text can end the
 contain the markers of chat templates (see `chameleon.quoting`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar

@@ -1,7 +1,5 @@
 """Search services: Brave, Tavily, SearXNG, and services with a Bing-compatible API."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from chameleon.modules.search.provider import WebProvider

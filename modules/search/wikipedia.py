@@ -1,7 +1,5 @@
 """Look things up in Wikipedia, or in any other MediaWiki: one request finds pages and their introductions."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Model calls in Binder's programs: QA("map@question"; column) and QA("ans@question"; …)."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ This is Binder's post-processing (Cheng et al., 2023). It edits the program's te
 as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Tables for Binder's programs: numbered rows, everything in lower case, plain numbers and dates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from fractions import Fraction

@@ -5,8 +5,6 @@ advance, and anything not listed here is refused. The list omits functions that 
 extensions, create data of any size from nothing, or return another value at every call.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

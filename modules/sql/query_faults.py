@@ -3,8 +3,6 @@
 SQLite reads a double-quoted name as a text if it is not a column, and adds up the digits texts begin with.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping
 

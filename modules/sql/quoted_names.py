@@ -1,7 +1,5 @@
 """Quote the names of columns if SQL needs it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

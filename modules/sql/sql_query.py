@@ -1,7 +1,5 @@
 """SQL as a tool: the planner's model queries the table as often as it needs, and sees the results."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

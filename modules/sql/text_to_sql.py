@@ -1,7 +1,5 @@
 """Text-to-SQL: a model writes one query, whose result is the answer (Rajkumar et al., 2022)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import islice, takewhile

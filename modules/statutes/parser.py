@@ -1,7 +1,5 @@
 """Parse the text of a statute into a tree, by indentation and numbering."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from itertools import count

@@ -9,8 +9,6 @@ The grammar; each rule is a function or a pattern in this file:
     of        = ("of" | "in" | "under") (phrase | name of another law)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

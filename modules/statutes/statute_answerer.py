@@ -1,7 +1,5 @@
 """Judge a case by the text of statutes, with or without reasoning first (Mavi et al., 2023)."""
 
-from __future__ import annotations
-
 import math
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Find the provisions that a question is about, by its references and the structure of the statutes."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`f_add_column`: write what cells imply into a new column (Chain-of-Table)."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """`f_group_by` counts the values of a column (Chain-of-Table); `f_aggregate` computes sums and the like."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

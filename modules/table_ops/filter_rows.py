@@ -9,8 +9,6 @@ or extend to the next `and` or `or` before a comparison. Dates are compared only
 specifies: any day of 2009 equals 2009. A cell without a number is neither below nor above one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction

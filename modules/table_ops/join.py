@@ -1,7 +1,5 @@
 """`f_join` and `f_union`: put the rows of another table next to or below these (beyond Chain-of-Table)."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

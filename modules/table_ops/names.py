@@ -1,7 +1,5 @@
 """Find the arguments of a call and the columns of a table in a reply."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

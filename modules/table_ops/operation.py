@@ -1,7 +1,5 @@
 """Define a table operation: arguments chosen by a model, and a pure function that applies them."""
 
-from __future__ import annotations
-
 import json
 import re
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """Order the cells of a column as numbers, dates or text, and find cells that have no order."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Literal
 

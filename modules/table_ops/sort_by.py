@@ -1,7 +1,5 @@
 """`f_sort_by`: put the rows in the order of a column (Chain-of-Table)."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Ask a model for the answer in a table: the last operation of a chain (Chain-of-Table)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast

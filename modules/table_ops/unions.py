@@ -1,7 +1,5 @@
 """Concatenate tables with the same columns, such as one list in several years."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

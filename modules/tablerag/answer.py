@@ -1,7 +1,5 @@
 """Answer several times from the table and everything found out about it, and vote (TableRAG)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Literal

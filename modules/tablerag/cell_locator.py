@@ -1,7 +1,5 @@
 """Find the cells of the table that an answer names, which is how SQA is scored."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

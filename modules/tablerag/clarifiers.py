@@ -1,7 +1,5 @@
 """Explain the terms of a table, and describe it with respect to the question (TableRAG)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

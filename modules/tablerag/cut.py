@@ -1,7 +1,5 @@
 """Keep part of the table, and remember where it was in the whole table."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ The result of the code is never used as a table: it only selects rows and column
 is compared with it cell by cell. The worst that hostile code can do is select the wrong rows.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Keep the rows and columns, or the passages, most similar to the question, without a model (TableRAG)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal

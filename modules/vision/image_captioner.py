@@ -1,7 +1,5 @@
 """Describe a picture in a sentence (Chameleon, section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec

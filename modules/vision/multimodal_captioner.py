@@ -1,7 +1,5 @@
 """Describe a picture with a multimodal chat model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read the text in a picture (Chameleon, section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 

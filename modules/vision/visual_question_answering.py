@@ -1,7 +1,5 @@
 """Answer a question from the picture itself (visual question answering; Antol et al., 2015)."""
 
-from __future__ import annotations
-
 from pydantic import PositiveInt
 
 from chameleon.modules.program.solution_generator import SolutionGenerator

@@ -1,7 +1,5 @@
 """Find the weights of a model: in a folder, in the hub's cache, or for download."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

@@ -8,8 +8,6 @@ none; missing cells of either are null. A sympy number is a number, any other ex
 is recognized by the module of the value's type, so that nothing has to be imported.
 """
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import fractions

@@ -1,7 +1,5 @@
 """Shared by every sealing step: the C library, and the form of its report."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 

@@ -3,8 +3,6 @@
 Nothing can be read from disk after the seal, so everything a program may need is loaded before it.
 """
 
-from __future__ import annotations
-
 import importlib
 import warnings
 from collections.abc import Callable, Sequence

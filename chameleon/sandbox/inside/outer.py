@@ -4,8 +4,6 @@ The first process in a new process namespace is its init: if it ends, the kernel
 outer process stays outside, as the handle by which the host can kill it; it loads next to nothing.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import NoReturn

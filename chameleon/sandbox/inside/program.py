@@ -1,7 +1,5 @@
 """Run one program in this process and describe the outcome as plain data: its frame."""
 
-from __future__ import annotations
-
 import builtins
 import io
 import json

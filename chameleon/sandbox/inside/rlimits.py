@@ -1,7 +1,5 @@
 """Limits that the kernel enforces for a process: memory, CPU, files, processes."""
 
-from __future__ import annotations
-
 import os
 import resource
 from pathlib import Path

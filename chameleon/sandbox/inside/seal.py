@@ -3,8 +3,6 @@
 Every step reports (layer, active, note); the parent decides which layers are required.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import tempfile

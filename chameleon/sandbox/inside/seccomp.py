@@ -4,8 +4,6 @@ It lists what is allowed, not what is forbidden, so calls added by newer kernels
 opens a file, creates a process or thread, sends a signal or reaches a network.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import platform

@@ -6,8 +6,6 @@ It talks to the parent over one seqpacket socket. Parent to zygote: {"run": seri
 no trace of one program is in the memory from which the next one is forked.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os
