@@ -103,6 +103,7 @@ class Finqa(Benchmark):
 
 _DASH = re.compile(r"(\$\s*)?(2013|2014)(\s*%)?")
 _DASHES = {"2013": "–", "2014": "—"}
+# Names of rows and columns that hold years: 2013 in them is a year, not a dash.
 _DATE_HEADER = re.compile(
     r"^(?:year|years|date|dates|maturity|maturities|expiration|expires)$|\b(?:date|year of)\b", re.I
 )
@@ -152,7 +153,7 @@ def _columns(program: str | None, gold: Any, facts: Sequence[str] | None) -> tup
         kinds = {fact.partition("_")[0] for fact in facts}
         columns.append(_FACTS[2] if len(kinds) > 1 else _FACTS[0] if "table" in kinds else _FACTS[1])
     if program is not None:
-        steps = len(steps_of(tokens_of(program)[:-1]))
+        steps = len(steps_of(tokens_of(program)[:-1]))  # without the end token
         columns.append(_STEPS[min(max(steps, 1), 3) - 1])
     return (*columns, _YES_NO) if isinstance(gold, str) else tuple(columns)
 

@@ -55,6 +55,7 @@ class Hybridqa(TableBenchmark):
         """Yield one row per question, adding the sources of the answers in the release."""
         reference_path, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
         for row in found:
+            # `dev_reference.json`, of which `DataFile` makes a row for each of its keys.
             if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
                 sources = _sources(path) if sources is None else sources
                 gold = row if row[self.id_key] == "reference" else {}
@@ -88,7 +89,7 @@ class Hybridqa(TableBenchmark):
         table, texts = read_object(file), read_object(file.parents[1] / _PASSAGES / file.name)
         try:
             lines = [[cell[0] for cell in row] for row in (table["header"], *table["data"])]
-            links = [link for row in table["data"] for cell in row for link in cell[1]]
+            links = [link for row in table["data"] for cell in row for link in cell[1]]  # of [text, links]
         except (KeyError, IndexError, TypeError) as problem:
             raise InputError("this is not a table of WikiTables-WithLinks", where=str(file)) from problem
         page, section = str(table.get("title") or ""), str(table.get("section_title") or "")

@@ -163,7 +163,7 @@ def _read_table(path: Path) -> Table:
     return table if table.caption.strip() else table.with_caption(path.stem)
 
 
-_read_cached = lru_cache(_MAX_FILES)(lambda reader, path, _: reader(path))
+_read_cached = lru_cache(_MAX_FILES)(lambda reader, path, _: reader(path))  # _ is the file's time and size
 
 
 def _read(reader: Callable[[Path], Any], path: Path) -> Any:

@@ -24,8 +24,8 @@ KINDS = ("entailment", "numeric")
 SECTIONS = ("§1", "§2", "§63", "§68", "§151", "§152", "§3301", "§3306", "§7703")
 _STATUTES = ("statutes.json", "statutes/source", "../statutes/source", "../../statutes/source")
 _CASES = ("cases", "../cases", ".")
-_PART = re.compile(r"^%\s*(Text|Question|Facts|Test)\s*$")
-_SPLIT_NAME = re.compile(r"[A-Za-z0-9_]+")
+_PART = re.compile(r"^%\s*(Text|Question|Facts|Test)\s*$")  # a heading in the comments of a case
+_SPLIT_NAME = re.compile(r"[A-Za-z0-9_]+")  # of a case file, without its suffix
 _SECTION = re.compile(r"\bsection\s+([0-9]+)", re.IGNORECASE)
 
 

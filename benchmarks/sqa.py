@@ -48,7 +48,7 @@ class Sqa(TableBenchmark):
                 texts = literal_texts(str(fields.get("answer_text")))
                 fields |= {} if texts is None else {"answer_text": texts}
                 yield {**fields, "table_id": fields["table_file"]}
-            elif {"query", "label", "table"} <= row.keys() and isinstance(row["label"], list):
+            elif {"query", "label", "table"} <= row.keys() and isinstance(row["label"], list):  # TableRAG's
                 yield {**row, "question": row["query"], "answer_text": row["label"]}
             else:
                 yield row
@@ -97,5 +97,5 @@ def _cell(text: str) -> Cell:
 
 def _unquoted(field: Any) -> Any:
     if isinstance(field, str) and len(field) > 1 and field[0] == field[-1] == '"':
-        return field[1:-1].replace('""', '"')
+        return field[1:-1].replace('""', '"')  # as in CSV; `DataFile` keeps the quotes of .tsv files
     return field

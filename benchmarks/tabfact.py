@@ -19,8 +19,8 @@ from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile, beside
 
 _CHANNELS = ("simple", "complex")
-_LINK = re.compile(r"#([^#;]*);-?\d+,-?\d+#")
-_SEPARATOR = "#"
+_LINK = re.compile(r"#([^#;]*);-?\d+,-?\d+#")  # "#text;row,column#" in tokenized statements
+_SEPARATOR = "#"  # between the cells of a table
 
 
 class Tabfact(TableBenchmark):
@@ -52,7 +52,7 @@ class Tabfact(TableBenchmark):
             if "table_text" in row:
                 table = {"lines": row["table_text"], "caption": row.get("table_caption")}
                 yield {"id": f"{name}-{number}", "table": table, **row}
-            elif {"query", "label", "table"} <= row.keys() and row["label"] in ("0", "1"):
+            elif {"query", "label", "table"} <= row.keys() and row["label"] in ("0", "1"):  # TableRAG's
                 yield {**row, "statement": row["query"], "label": int(row["label"])}
             elif row.keys() == {"id"}:
                 hint = "Name a file of the release's tokenized_data/, such as test_examples.json."

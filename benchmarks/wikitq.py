@@ -80,7 +80,7 @@ class Wikitq(TableBenchmark):
 
     def read_table(self, file: Path) -> Row:
         """Return the table in `csv/N-csv/M.csv`; its caption is the title in `page/N-page/M.json`, if any."""
-        lines = read_csv(file, doublequote=False, escapechar="\\")
+        lines = read_csv(file, doublequote=False, escapechar="\\")  # a quote in a cell is \"
         home = file.resolve().parent.parent.parent  # the root if the folder is less deep
         page = home / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
         return {"lines": lines, "caption": read_object(page).get("title") if page.is_file() else ""}

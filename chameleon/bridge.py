@@ -83,7 +83,7 @@ async def _run_in(context: Context, work: Callable[[], T]) -> T:
     import asyncio
 
     code = greenlet(work)
-    code.gr_context = context
+    code.gr_context = context  # otherwise a greenlet starts with an empty one
     _greenlets.add(code)
     try:
         switched = code.switch()
@@ -121,7 +121,7 @@ def is_bridged() -> bool:
 
 def wait(work: Awaitable[T]) -> T:
     """Await an object in the loop below, in the current context; only for bridged code."""
-    return cast(T, getcurrent().parent.switch((work, copy_context())))
+    return cast(T, getcurrent().parent.switch((work, copy_context())))  # the parent is in `_run_in`
 
 
 def on_wire(work: Coroutine[Any, Any, T]) -> T:
@@ -144,7 +144,7 @@ def told_on_wire(
         return on_wire(work(in_this_loop(tell)))
     pieces: SimpleQueue[str | None] = SimpleQueue()
     future = wire.submit(work(pieces.put))
-    future.add_done_callback(lambda _: pieces.put(None))
+    future.add_done_callback(lambda _: pieces.put(None))  # ends the loop below
     try:
         while (piece := pieces.get()) is not None:
             tell(piece)
@@ -267,7 +267,7 @@ def each(works: Sequence[Callable[[], T]], most: int, name: str) -> list[T | Bas
     """Call several functions in parallel, `most` at a time; return results or exceptions in order."""
     if not is_bridged():
         with ThreadPoolExecutor(max(1, min(len(works), most)), name) as pool:
-            futures = [pool.submit(copy_context().run, work) for work in works]
+            futures = [pool.submit(copy_context().run, work) for work in works]  # contexts cannot be shared
         return [future.exception() or future.result() for future in futures]
     import asyncio
 

@@ -23,10 +23,14 @@ _SITE_DIRS = frozenset(["site-packages", "dist-packages"])
 class ChameleonError(Exception):
     """An error that a person can act on.
 
-    `what` says what was wrong, `where` names the place (file and key, module and step), `hint` says what to
-    do. `str()` is one line, safe for a terminal and free of secrets. `code` is set if the hint is about
-    Python and a caller may replace it: the command line has its own hints. `path` leads to the fault within
-    the input, by keys and indices from 0: see `within`.
+    `str()` is one line, safe for a terminal and free of secrets.
+
+    Attributes:
+        what: what was wrong.
+        where: the place: file and key, module and step.
+        hint: what to do.
+        code: set if the hint is about Python and a caller may replace it: the command line has its own hints.
+        path: leads to the fault within the input, by keys and indices from 0: see `within`.
     """
 
     path: tuple[str | int, ...] = ()
@@ -145,8 +149,12 @@ def require(
 ) -> None:
     """Raise `MissingPackage` unless a package is installed, and with `imports` unless it can be imported.
 
-    `use` says what for ("PDF files are read with"), `extra` is our extra that installs it. `also` are other
-    packages needed for the same use, with the module each installs: the error names all that are missing.
+    Args:
+        use: what it is for: "PDF files are read with".
+        extra: the extra of chameleon-compose that installs it.
+        module: the module that it installs, if it has another name.
+        also: other packages needed for the same use, with the module each installs: the error names all that
+            are missing.
     """
     if missing := [each for each, name in (also or {}).items() if not find_spec(name)]:
         every = [*([] if find_spec(module or package) else [package]), *missing]
@@ -203,7 +211,7 @@ def lack_of(problem: BaseException | None) -> MachineError | None:
         what, hint = _LACKS.get(part.errno, ("", "")) if isinstance(part, OSError) else ("", "")
         if getattr(part, "sqlite_errorname", "") == "SQLITE_FULL":
             what, hint = _LACKS[errno.ENOSPC]
-        elif isinstance(part, RuntimeError) and "can't start new thread" in str(part):
+        elif isinstance(part, RuntimeError) and "can't start new thread" in str(part):  # Python's own words
             what, hint = "the machine cannot start more threads", "Use fewer workers."
         if what:
             return MachineError(what, hint=hint)
@@ -212,7 +220,7 @@ def lack_of(problem: BaseException | None) -> MachineError | None:
 
 def causes(problem: BaseException | None) -> Iterator[BaseException]:
     """Yield an error and its causes, because libraries wrap one another's errors."""
-    ids: set[int] = set()
+    ids: set[int] = set()  # a chain of causes may have a loop
     while problem is not None and id(problem) not in ids:
         ids.add(id(problem))
         yield problem
@@ -309,7 +317,8 @@ def with_new_names(
 ) -> dict[str, Any]:
     """Rename keys or options whose names version 0.3 drops, with a warning for each.
 
-    Raises `InventoryError` for an `asks` that is neither "approval" nor empty: a typo must not run a tool.
+    `where` is the place of the entry, and `names` maps old names to new ones. Raises `InventoryError` for an
+    `asks` that is neither "approval" nor empty: a typo must not run a tool.
     """
     renamed = dict(entry)
     for old in (name for name in names if name in entry):

@@ -33,7 +33,7 @@ def in_dollars(cost: float) -> str:
 
 def with_unit(number: str, unit: str) -> str:
     """Write a number with its unit: "7 km", "50%", and money as "-$12.50"."""
-    if unit not in {*"$€£¥₹"}:
+    if unit not in {*"$€£¥₹"}:  # the signs that go before the number
         return f"{number}{'' if unit == '%' else ' '}{unit}"
     digits = number.removeprefix("-")
     cents = "0" if re.fullmatch(r"\d+\.\d", digits) else ""
@@ -46,7 +46,7 @@ def in_time(seconds: float) -> str:
         return "under 1 ms"
     if seconds < 0.095:
         return f"{1000 * seconds:.0f} ms"
-    if seconds < 59.95:
+    if seconds < 59.95:  # more would be written as 60.0 s
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:

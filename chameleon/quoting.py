@@ -22,8 +22,8 @@ _FORMATTING = r"/?(?:b|br|em|i|strong|sub|sup|u)\s?/?>"
 _ATTRIBUTES = rf"(?:\s[^\n{_CLOSE}]{{0,200}})?"
 _TAG_START = re.compile(
     rf"[{_OPEN}](?!{_FORMATTING})(?="
-    rf"[\s{_INVISIBLE}]*[{_SLASH}]"
-    rf"|[{_INVISIBLE}]*[|｜!?]"
+    rf"[\s{_INVISIBLE}]*[{_SLASH}]"  # a closing tag
+    rf"|[{_INVISIBLE}]*[|｜!?]"  # "<|im_end|>", "<!--", "<?xml"
     rf"|[{_INVISIBLE}]*[^\W\d][\w.:{_INVISIBLE}-]*{_ATTRIBUTES}[{_SLASH}]?[{_CLOSE}])",
     re.IGNORECASE,
 )

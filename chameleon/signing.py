@@ -34,7 +34,7 @@ def is_sealed(content: bytes, seal: str) -> bool:
     if (key := _key()) is None:
         return False
     expected = hmac.new(key, content, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(expected.encode(), seal.encode("utf-8", "replace"))
+    return hmac.compare_digest(expected.encode(), seal.encode("utf-8", "replace"))  # a str must be ASCII
 
 
 def _key() -> bytes | None:
@@ -54,7 +54,7 @@ def _new_key() -> bytes | None:
         with open(draft, "wb", opener=lambda path, flags: os.open(path, flags | os.O_EXCL, 0o600)) as file:
             file.write(secrets.token_bytes(_KEY_BYTES))
         with suppress(FileExistsError):
-            os.link(draft, folder / _KEY_FILE)
+            os.link(draft, folder / _KEY_FILE)  # fails if another process was first
         if _key() is None:  # the existing file is empty or cut off, so it cannot seal
             draft.replace(folder / _KEY_FILE)
         draft.unlink(missing_ok=True)

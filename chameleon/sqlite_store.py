@@ -39,9 +39,15 @@ class Kind(NamedTuple):
 def open_default(
     kind: Kind, file: str, make: Callable[[str], Opened], *, must: bool = False
 ) -> Opened | None:
-    """Open the file in the kind's variable (a path, or "off"), else `file` in `~/.cache/chameleon`.
+    """Open the file in the kind's variable (a path, or "off"), else the default file.
 
-    If the latter is not writable, log a warning and return None, unless the file `must` be there.
+    Args:
+        file: the name of the default file, in `~/.cache/chameleon`.
+        make: opens the file at a path.
+        must: raise `StoreError` if the default file is not writable, instead of logging a warning.
+
+    Returns:
+        what `make` returns; None for "off", or after that warning.
     """
     place = os.environ.get(kind.variable, "").strip()
     if place.lower() == "off":
@@ -157,6 +163,7 @@ class Store:
         connection = sqlite3.connect(
             address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
+        # With a write-ahead log, a power cut may then lose the last entries, but not damage the file.
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
@@ -185,5 +192,5 @@ def _number(connection: sqlite3.Connection, statement: str) -> int:
 
 
 def _close_all(connections: list[sqlite3.Connection], process: int) -> None:
-    while connections and process == os.getpid():
+    while connections and process == os.getpid():  # a forked child must leave its parent's open
         connections.pop().close()

@@ -17,9 +17,10 @@ _WRAPPING = re.compile(
     r"|\"([^\"]+)\"|“([^”]+)”|\*\*([^*]+)\*\*",
     re.DOTALL,
 )
-_MAX_WRAPS = 5
+_MAX_WRAPS = 5  # one inside another
 FURTHER_QUESTION = re.compile(r"(?<=\S)[^\S\n]*\n[^\S\n]*\n\s*(?:Question|Q)\s*:")
 """Where a model continues after its answer with a made-up question."""
+# The call of a tool, name(key=value), or the start of one as a JSON object.
 _CALL = re.compile(
     r"[a-z][\w.-]{2,}\(\s*[A-Za-z_]\w*\s*[=:][^()]*\)\Z"
     r"|\[?\s*\{\s*[\"'](?:name|module|tool|tool_name|function|action)[\"']\s*:[^{}]{0,80}"
@@ -32,6 +33,7 @@ _UNKNOWN_ANSWER = re.compile(
     r"|there is (?:no|not enough) (?:information|data)\b",
     re.IGNORECASE,
 )
+# "I cannot say exactly, but …" is an answer.
 _CONTRAST, _MAX_DECLINE_CHARS = re.compile(r"\b(?:but|however|though)\b", re.IGNORECASE), 200
 _NON_NUMBER = re.compile(r"NaN|nan|[-−+]?(?:inf|Infinity|infinity|∞)")
 
@@ -113,7 +115,7 @@ def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | 
 
     Secrets are the values of environment variables named like one (`*_API_KEY`, `*_TOKEN`, …), the strings in
     `also`, authorization headers, passwords in addresses, key-like query parameters and strings shaped like
-    a provider's key.
+    a provider's key. `environ` replaces the variables of this process.
     """
     for secret in known_secrets(also, environ):
         text = text.replace(secret, MASK)

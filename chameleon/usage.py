@@ -90,10 +90,13 @@ _CALL_KEYS = frozenset({"name", "args", "id", "fault"})
 class Call:
     """One model call as it is logged: the request, the reply and the usage.
 
-    `finish` is the provider's reason for stopping ("stop", "length", …); `cached` marks a reply from the
-    response store, which costs nothing; `error` says why there is no reply. `dropped` has the parameters left
-    out of the request, and why. `tool_calls` have name, args, id, and a fault if the arguments were invalid;
-    `blocks` is data the provider wants back with them.
+    Attributes:
+        finish: the provider's reason for stopping: "stop", "length", ….
+        cached: whether the reply is from the response store, which costs nothing.
+        error: why there is no reply, or "".
+        dropped: the parameters left out of the request, and why.
+        tool_calls: each with name, args, id, and a fault if the arguments were invalid.
+        blocks: data that the provider wants back with the tool calls.
     """
 
     model: str
@@ -174,9 +177,12 @@ class Budget:
     megabytes: float | None = 16.0
 
     def check(self, name: str, spent: float | None, of: str = "") -> None:
-        """Raise `BudgetExceeded` if the limit of that name is reached, or cannot be kept.
+        """Raise `BudgetExceeded` if a limit is reached, or cannot be kept.
 
-        `of` is the `place` of the meter with this budget.
+        Args:
+            name: the limit: "calls", "tokens", "seconds", "cost" or "steps".
+            spent: the amount so far; None if the provider does not report it.
+            of: the `place` of the meter with this budget.
         """
         limit: float | None = getattr(self, name)
         if limit is None:
@@ -236,7 +242,7 @@ class Meter:
     @property
     def first_to_end(self) -> Meter:
         """Return the meter whose time runs out first: that of the run or of an outer one."""
-        return min(reversed(self._chain), key=Meter._own_time_left)
+        return min(reversed(self._chain), key=Meter._own_time_left)  # of equal ones the outermost
 
     def _own_time_left(self) -> float:
         return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds()
@@ -249,7 +255,7 @@ class Meter:
         self.check()
         chain = self._chain
         with chain[-1]._lock:
-            for meter in chain:
+            for meter in chain:  # check all before counting in any
                 meter.budget.check("steps", meter.steps, meter.place)
                 if meter.budget.steps is not None:
                     wanted = min(wanted, meter.budget.steps - meter.steps)
@@ -280,7 +286,7 @@ class Meter:
         self.check()
         chain = self._chain
         with chain[-1]._lock:
-            for meter in chain:
+            for meter in chain:  # check all before reserving in any
                 meter.budget.check("calls", meter.spent.calls + meter._reserved, meter.place)
             for meter in chain:
                 meter._reserved += 1

@@ -74,7 +74,7 @@ class ReadOnly(dict[str, Any]):
         raise NoSuchKey(f"there is no key {str(key)[:_MAX_KEY_CHARS]!r}", hint=hint)
 
     def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
-        return ReadOnly, (dict(self),)
+        return ReadOnly, (dict(self),)  # by default pickle sets each item, which is refused
 
 
 class _Unfit(Exception):
@@ -99,7 +99,7 @@ class Room:
         """Count characters, and fail if they exceed the room."""
         self.taken += size
         if self.taken > self._limit:
-            self._limit, self._more = self._limit + self._more(), lambda: 0
+            self._limit, self._more = self._limit + self._more(), lambda: 0  # called only once
             if self.taken > self._limit:
                 hint = "Keep less of it, or raise budget.megabytes in the inventory."
                 raise _Unfit(f"is larger than {self.megabytes:g} MB", hint, of_whole=True)
@@ -108,8 +108,12 @@ class Room:
 def freeze(value: Any, where: str = "value", room: Room | None = None) -> Any:
     """Return the value in the read-only form that modules see: lists as tuples, mappings as `ReadOnly`.
 
-    Raises `ModuleError` naming the key path of the first part that a log cannot hold, or for a value larger
-    than `room`.
+    Args:
+        where: names the value in errors: "its output".
+        room: limits its size; None for no limit. What the value takes is counted in it.
+
+    Raises:
+        ModuleError: naming the key path of the first part that a log cannot hold, or for too large a value.
     """
     try:
         return _freeze(value, 0, room or Room())
@@ -202,6 +206,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [to_json(item) for item in value]
     if isinstance(value, (dict, Mapping)):
+        # A key of the user's that begins with a dollar must not look like "$path" or a tag.
         return {(f"${key}" if key.startswith("$") else key): to_json(item) for key, item in value.items()}
     return value
 
@@ -223,7 +228,7 @@ def from_json(data: Any) -> Any:
 
 def merge(old: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the mapping after the changes, in the order in which keys were last written."""
-    merged = ReadOnly(old)
+    merged = ReadOnly(old)  # new, so it may be changed until it is returned
     for key in changes:
         dict.pop(merged, key, None)
     dict.update(merged, changes)

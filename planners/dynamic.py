@@ -147,7 +147,7 @@ class Dynamic(AsksModel, Planner):
             replies = self._replies(messages, self.samples, schema=schema, **self._stop_params)
         except EmptyReply:  # it also names none of them
             return None
-        operations = [_next_operation(reply.text, names) for reply in replies]
+        operations = [_next_operation(reply.text, names) for reply in replies]  # None votes for `END`
         voted = votes([name or END for name in operations], weights_of(replies, self.weights))
         chosen = str(voted[0][0])
         return chosen if chosen in operations else None

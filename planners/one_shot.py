@@ -22,8 +22,8 @@ from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.text import MAX_TEXT_TOKENS
 
-_PLAN_LINE = re.compile(r"^(Modules: \[.*\]\n\n)", re.MULTILINE)
-_LEAD = re.compile(r"^Here are \w+ examples\.\n\n", re.MULTILINE)
+_PLAN_LINE = re.compile(r"^(Modules: \[.*\]\n\n)", re.MULTILINE)  # ends an example in a prompt
+_LEAD = re.compile(r"^Here are \w+ examples\.\n\n", re.MULTILINE)  # introduces the examples
 _NAME = re.compile(r"\"(\w+)\"")
 _CUT_OFF = "the reply was cut off"
 

@@ -35,7 +35,7 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
     shared |= {f"{name}_{kind}": each for kind, each in schema.pop("$defs", {}).items()}
     properties = dict(schema["properties"])
     for argument, each in properties.items():
-        if each.get("type") != "string" or set(each) - _ANNOTATION_KEYS:
+        if each.get("type") != "string" or set(each) - _ANNOTATION_KEYS:  # plain text may be a reference
             properties[argument] = {"anyOf": [each, _REFERENCE]}
     args = {**schema, "properties": properties}
     return closed_object({"module": {"type": "string", "enum": [name]}, "args": args})

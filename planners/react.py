@@ -46,6 +46,7 @@ FINAL, MORE = "model_answer", "more_tools"
 _ANSWER_HINT = 'To answer, begin with "Answer:".'
 _MAX_REASON_CHARS = 300
 _ECHO_WORDS = 3  # an answer that ends like the last fault repeats it
+# Messages of Chameleon about a faulty reply, which a small model may repeat as its answer.
 _FAULT = re.compile(
     r"the reply (?:has no (?:list|answer|plan)|repeats the same mistake)"
     r"|there is no (?:module|tool) '[^']*'\. (?:Did you|There are)",

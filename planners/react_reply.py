@@ -10,7 +10,9 @@ from chameleon.core.plan_text import ARGUMENTS, NAMING
 from chameleon.inventory import Inventory
 from chameleon.text import FURTHER_QUESTION, as_name, unwrapped
 
+# How a reply begins that is a call: with JSON, a tag, or name(.
 _CALL = re.compile(r"[\s`]*(?:json\b[\s`]*)?(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
+# The name in a call: "name": "x", ["x", x( or x{ at the start of a line, or Action: x.
 _CALL_NAME = re.compile(
     r"""["']name["']\s*:\s*["']([\w -]+)|\[\s*["']([\w -]+)["']"""
     r"""|^[^\w\n]*(?:action:\s*)?([\w-]+)[`*]*\s?[({]"""
@@ -28,8 +30,9 @@ ANSWER = re.compile(
     r"^[ \t*#_>]*(?:(?:the )?(?:final )?answer is|(?:final )?answer)[\s*_]*:[\s*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
-_BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")
+_BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")  # with its sign, currency or percent
 _ANSWER_KEY = re.compile(r"\{\s*[\"'](?:final[_ ])?(?:answer|result|response|output)[\"']\s*:", re.IGNORECASE)
+# A query, not prose that starts with "Select": after FROM comes one word, then the end or a clause.
 _SQL = re.compile(
     r"(?:SELECT|select)\s[^.]{1,400}?\s(?:FROM|from)\s+\w+\s*"
     r"(?:\Z|;|\)|(?:WHERE|ORDER|GROUP|LIMIT|JOIN|where|order|group|limit)\b)"
@@ -82,7 +85,7 @@ def is_written_call(text: str, names: Collection[str]) -> bool:
     if ACTION.search(text):
         return True
     if (begins := _CALL.match(text)) is not None:
-        is_called = get_close_matches(as_name(begins[1] or ""), names, n=1, cutoff=0.75)
+        is_called = get_close_matches(as_name(begins[1] or ""), names, n=1, cutoff=0.75)  # or misspelled
         is_named = any(as_name(word) in names for word in WORDS.findall(text))
         if is_called or (begins[1] is None and ("<tool_call>" in text or is_named or _CALL_KEY.search(text))):
             return True

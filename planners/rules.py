@@ -33,7 +33,7 @@ class RuleCondition(BaseModel):
             return False
         if self.at_least is None and self.at_most is None:
             return True
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float):  # a bool is an int in Python
             return False
         low, high = self.at_least, self.at_most
         return (low is None or value >= low) and (high is None or value <= high)

@@ -31,8 +31,12 @@ _WORD_WEIGHT, _PIECE_WEIGHT, _N_NEIGHBORS, _CROWDING_WEIGHT = 0.2, 0.3, 10, 0.75
 class ShowsCards:
     """A planner that shows a model the cards of an inventory, or only the fitting ones if it is large.
 
-    Large means more than `shortlist` modules or `max_card_tokens` (estimated). Modules in `always` may be
-    needed for any question; modules in `hidden` are never shown. `embeddings`: see docs/shortlist.md.
+    Args:
+        shortlist: the number of modules above which an inventory is large, and how many cards to show then.
+        max_card_tokens: the same for the estimated tokens of the cards.
+        always: modules that may be needed for any question.
+        hidden: modules that are never shown.
+        embeddings: "auto", "none" or the name of a model: see docs/shortlist.md.
     """
 
     def __init__(
@@ -66,9 +70,11 @@ class ShowsCards:
     def cards(
         self, state: State, inventory: Inventory, *, named: bool = False, first: Sequence[str] = ()
     ) -> tuple[list[Card], dict[str, str]]:
-        """Return the cards to show, `first` before others.
+        """Return the cards to show, and short texts of the other modules by name.
 
-        If `named`, also return others by name, or as `convert(amount)` if they fit.
+        Args:
+            named: also list the others, by name, or as `convert(amount)` if that fits; else none are listed.
+            first: modules to show before others.
         """
         cards = {card.name: card for card in inventory.cards if card.name not in self.hidden}
         if not self._is_large(inventory):

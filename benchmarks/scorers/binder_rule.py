@@ -16,14 +16,14 @@ from chameleon.benchmarks.scorers.predictions import required, texts_of
 from chameleon.errors import require
 from chameleon.evaluation.benchmark import Problem, ValueScorer
 
-_DURATION = re.compile(r"PT?(\d+)[YMDHS]")
-_NUMBER_WITH_UNIT = re.compile(r"\$*[+-]?([0-9]*[.])?[0-9]+(\s*%*|\s+\w+)$")
+_DURATION = re.compile(r"PT?(\d+)[YMDHS]")  # in TIMEX: "P3Y", "PT5M"
+_NUMBER_WITH_UNIT = re.compile(r"\$*[+-]?([0-9]*[.])?[0-9]+(\s*%*|\s+\w+)$")  # "$5", "3.5%", "14 weeks"
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 
-_SEASON = re.compile(r"\d+/\d+")
+_SEASON = re.compile(r"\d+/\d+")  # "1991/92"
 _MAX_CHARS = 1_000
 _PRECISION = 15  # the recognizer sets this for the whole process on import
-_MIDNIGHT = re.compile(r".*-.*-.* 00:00:00")
+_MIDNIGHT = re.compile(r".*-.*-.* 00:00:00")  # "1995-01-26 00:00:00"
 
 Recognize = Callable[[str, str], list[Any]]
 
@@ -99,7 +99,7 @@ def recognized(text: str) -> str:
     """
     if len(text) > _MAX_CHARS:
         return text
-    text = text.replace("\\n", "; ")
+    text = text.replace("\\n", "; ")  # a backslash and an n
     dates, numbers, culture = _recognizers()
     for recognize, to_text in ((dates, _timex), (numbers, _number)):
         if not _SEASON.match(text):

@@ -23,7 +23,7 @@ _ASCII_SIGNS = str.maketrans(
     | dict.fromkeys("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\N{MINUS SIGN}", "-")
 )
-# Endings of a text, matched backward: citations and footnote marks; details in brackets.
+# Endings of a text, matched backward without backtracking: citations, footnote marks; details in brackets.
 _CITATIONS = re.compile(r"(?:[•♦†‡*#+]|\][0-9]+\[\Z|\][^\]]*\[(?!\Z))*+")
 _DETAILS = re.compile(r"(?:\)[^)]*\( )*+")
 _WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*")
@@ -179,7 +179,7 @@ class TableCotRule(Scorer):
         The original asks a model for the answer of a text that states none; this rule does not.
         """
         line = text.strip("\n").partition("\n")[0]
-        match = _ANSWER.search(line, line.rfind(".", 0, -1) + 1)
+        match = _ANSWER.search(line, line.rfind(".", 0, -1) + 1)  # a match has no stop in it
         return match[1].strip('"') if match else line
 
     def right(self, prediction: Any, problem: Problem) -> bool:

@@ -16,7 +16,7 @@ from chameleon.modules.reports.report_answer import asks_percent
 _NUMBER = re.compile(
     r"(?P<sign>[-−–]\s?)?[$€£¥]?\s?(?P<sign2>[-−])?(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?![\d])"
 )
-_BRACKETED = re.compile(r"\(\s*[$€£¥]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)")
+_BRACKETED = re.compile(r"\(\s*[$€£¥]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)")  # "(1,234)" is negative
 _ANSWER_CUE = re.compile(r".*\b(?:final )?answer\s*(?:is\s*:?|:|=)", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _PERCENT = re.compile(r"percent|%", re.IGNORECASE)
@@ -90,6 +90,7 @@ def _number(value: Any) -> tuple[Decimal, bool] | None:
     if match is None or len(match["digits"]) > _MAX_DIGITS:
         return None
     number = Decimal(match["digits"].replace(",", ""))
+    # A dash after a letter or digit is no sign: "2010-2012".
     if negative or match["sign2"] or (match["sign"] and not text[: match.start()].rstrip()[-1:].isalnum()):
         number = -number
     return number, bool(_PERCENT.match(text[match.end() :].lstrip()))
@@ -101,7 +102,7 @@ def _same(one: Decimal, other: Decimal, digits: int) -> bool:
         return True
     fine, coarse = sorted((one, other), key=_exponent)
     last_place = Decimal(1).scaleb(_exponent(coarse))
-    minimum = last_place.scaleb(digits - 1)
+    minimum = last_place.scaleb(digits - 1)  # the least number with so many digits
     modes = (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
     return abs(coarse) >= minimum and any(fine.quantize(last_place, mode) == coarse for mode in modes)
 

@@ -118,7 +118,7 @@ def _differ(gold: Expression, predicted: Expression, symbols: int) -> bool:
     if _compares(gold) or _compares(predicted):
         return _compares(gold) != _compares(predicted) or _is_comparison(gold) != _is_comparison(predicted)
     for shift in (0.0, 0.31, 0.77):
-        # Each symbol becomes a number between 1.1 and 2.
+        # Each symbol becomes a number between 1.1 and 2; the golden ratio keeps them apart.
         numbers = [1.1 + (0.6180339887 * number + shift) % 0.9 for number in range(1, symbols + 1)]
         try:
             gold_value = _computed(gold, numbers)

@@ -16,11 +16,11 @@ from chameleon.table.dates import Span, read_date, read_span_of_time
 
 _EDGE_MARKS = " \t\n.,;:!?\"'“”‘’`*()[]"
 _SEMICOLONS = re.compile(r"[;\n|]")
-_COMMAS = r",(?!\d{3}\b)(?:\s*and\b)?"
+_COMMAS = r",(?!\d{3}\b)(?:\s*and\b)?"  # but not that of "1,234"
 _WORDS = tuple(map(re.compile, (_COMMAS, rf"{_COMMAS}|\band\b", r"\band\b")))  # of a list without semicolons
-_BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,3}[.)])\s+")
-_REMARK = re.compile(r"(.*\S)\s*\(([^()]*)\)", re.DOTALL)
-_LETTER = re.compile(r"([a-z])(?:[).:]+ (.+))?")
+_BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,3}[.)])\s+")  # "- ", "2. "
+_REMARK = re.compile(r"(.*\S)\s*\(([^()]*)\)", re.DOTALL)  # "5 (Chelsea)"
+_LETTER = re.compile(r"([a-z])(?:[).:]+ (.+))?")  # "b", "b)", "b. two"
 _NOISE = Fraction(1, 10**9)  # of floats, as a share of up to 1,000
 
 
@@ -44,15 +44,20 @@ def same_answer(
 ) -> bool:
     """Return whether an answer is the gold one; lists may be in any order, or written as a text.
 
-    A number may differ by the `tolerance`, "0.5", "0.5 kg" or "1%". Without one it is compared at the decimal
-    places of the gold number: 67166.6667 is 67,166.67, but 12.4 is not 12. A bare number is in the `unit`,
-    and the letter of one of the `choices` is that choice. A remark in brackets after a number or a date may
-    be left out, but not changed: 5 (Chelsea) is 5, not 5 (Arsenal).
+    A remark in brackets after a number or a date may be left out, but not changed: 5 (Chelsea) is 5, not
+    5 (Arsenal).
+
+    Args:
+        tolerance: how far a number may be off: "0.5", "0.5 kg" or "1%". Without one it is compared at the
+            decimal places of the gold number: 67166.6667 is 67,166.67, but 12.4 is not 12.
+        unit: of a bare number.
+        choices: the letter of one of them is that choice.
     """
     answers, golds = (
         [[_in_unit(_chosen(text, choices), unit) for text in texts] for texts in _lists(value)]
         for value in (answer, gold)
     )
+    # The gold list is as written or split at semicolons, only the answer also at commas.
     return any(_same_set(one, each, tolerance) for each in golds[:2] for one in answers)
 
 
@@ -148,6 +153,7 @@ def _margin(gold: str, amount: Amount, tolerance: str) -> Fraction:
         if limit.base == "%":
             return abs(Fraction(amount.number) * Fraction(limit.number)) / 100
         return abs(Fraction(limit.per(amount.factor) if limit.base == amount.base else limit.number))
+    # "$67,166.67" becomes "$00,000.01", one in the last place.
     zeros = re.sub(r"([eE][-+]?\d+)|\d", lambda match: match[1] or "0", plain_signs(gold))
     place = read_amount(re.sub(r"(\.0*)0", r"\g<1>1", zeros, count=1)) if "." in zeros else None
     return abs(Fraction(place.number)) / 2 if place else Fraction(0)

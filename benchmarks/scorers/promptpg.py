@@ -37,9 +37,9 @@ _ANSWER_PATTERNS = (
     rf"({_SIGNED_AMOUNT})",
 )
 
-_FRACTION = re.compile(r"\$?\\frac\{([\d.,-]+)\}\{([\d.,]+)\}\$?")
-_FINAL_STOP = re.compile(r"(?<![AP]\.M)\.$")
-_TIGHT_EQUALS = re.compile(r"(?<=\d)=(?=[-$\d])")
+_FRACTION = re.compile(r"\$?\\frac\{([\d.,-]+)\}\{([\d.,]+)\}\$?")  # LaTeX
+_FINAL_STOP = re.compile(r"(?<![AP]\.M)\.$")  # not that of "P.M."
+_TIGHT_EQUALS = re.compile(r"(?<=\d)=(?=[-$\d])")  # "2=-3"
 _MINUS_SIGN = "\N{MINUS SIGN}"
 
 _NUMBER = re.compile(r"[-+]?[\d,./]+$")

@@ -17,7 +17,7 @@ LABELS = (ENTAILMENT, CONTRADICTION)
 _TOLERANCE, _MIN_DOLLARS = 0.1, 5000.0
 _AMOUNT = re.compile(r"[-–]?\s*(?:US)?\$?\s*(?P<number>[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)\s*(?:dollars)?\.?")
 _NEGATIVE = re.compile(r"\s*[-–]")
-_LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")
+_LAST_AMOUNT = re.compile(r"\$\s*([0-9][0-9,]*(?:\.[0-9]+)?)[\s.\"'”)]*\Z")  # at the end, before marks only
 
 
 def dollars(value: Any) -> float | None:
@@ -68,7 +68,7 @@ class LegalbenchRule(GradedScorer):
         if gold is None:
             return _normalized(text) == _normalized(problem.gold)
         digits = re.search(r"[0-9]+", text.replace(",", "").replace(".", ""))
-        if digits is None or len(digits[0]) > 300:
+        if digits is None or len(digits[0]) > 300:  # too many for a float
             return False
         return abs(float(digits[0]) / (gold + 0.1) - 1) < _TOLERANCE
 

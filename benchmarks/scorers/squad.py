@@ -37,7 +37,7 @@ def f1(said: str, gold: str) -> float:
     if not (words and gold_words):
         return float(words == gold_words)
     common = (Counter(words) & Counter(gold_words)).total()
-    return 2 * common / (len(words) + len(gold_words))
+    return 2 * common / (len(words) + len(gold_words))  # = 2pr / (p + r)
 
 
 class ExactAndF1(GradedScorer):

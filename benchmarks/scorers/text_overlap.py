@@ -49,7 +49,7 @@ class OverlapRule(GradedScorer):
             [int(sums[f"of {order}"]) for order in _ORDERS],
             int(sums["length"]),
             int(sums["reference"]),
-            smooth_method="exp",
+            smooth_method="exp",  # sacreBLEU's default
         )
         means = {name: sums[name] / n for name in _ROUGE}
         return {"BLEU": float(bleu.score), **means, "BP": float(bleu.bp)}

@@ -22,7 +22,7 @@ def cells_of(answer: Any, table: Table) -> list[Cell] | None:
     matching cells are used, else the first ones of the table, row by row. A repeated item needs two cells. An
     empty text matches no cell.
     """
-    cell_texts, width = _cell_texts(table), len(table.header)
+    cell_texts, width = _cell_texts(table), len(table.header)  # row by row: a column is every width-th text
     pools = [*(cell_texts[column::width] for column in range(width)), cell_texts]
     for items in _items(answer):
         texts = [_plain(item) for item in items]
@@ -67,7 +67,7 @@ def _cell_texts(table: Table) -> _CellTexts:
 def _take(texts: Sequence[str], pool: _CellTexts) -> list[Cell] | None:
     """Take for each text the first free cell with the same text; None if one is missing."""
     free: defaultdict[str, list[Cell]] = defaultdict(list)
-    for text, place in reversed(pool):
+    for text, place in reversed(pool):  # so that `pop` takes the first
         free[text].append(place)
     try:
         return [free[text].pop() for text in texts]
@@ -94,7 +94,7 @@ def _items(answer: Any) -> Iterator[list[str]]:
 
 
 def _text(item: Any) -> str:
-    return f"{item:.12g}" if isinstance(item, float) else text_of(item)
+    return f"{item:.12g}" if isinstance(item, float) else text_of(item)  # 3.0 is "3"; no noise of floats
 
 
 def _plain(text: str) -> str:

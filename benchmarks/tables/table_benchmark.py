@@ -42,7 +42,16 @@ class TableBenchmark(Benchmark):
     def over_table(
         self, row: Row, tables: Mapping[str, Any], gold: Any, columns: Sequence[str] = (), **detail: Any
     ) -> Problem:
-        """Return the problem in a row with its table, if known. Raises `InputError`."""
+        """Return the problem in a row with its table, if known.
+
+        Args:
+            tables: the separate tables by id, as rows.
+            columns: the columns that the problem counts in, in addition to the table's size.
+            detail: what else the scorers need.
+
+        Raises:
+            InputError: for a row without an id or a question, or with an unreadable table.
+        """
         id = self.required_id(row)
         table_id = str(row.get("table_id") or id)
         data = row["table"] if isinstance(row.get("table"), Mapping) else tables.get(table_id)
@@ -75,7 +84,7 @@ class TableBenchmark(Benchmark):
     def _read(self, id: str, row: Row) -> tuple[Table, str]:
         """Return the table in a row and its size, read once for all problems about it."""
         entry = self._known.get(id)
-        if entry is None or entry[0] is not row:
+        if entry is None or entry[0] is not row:  # another table has the same id
             lines, rows = row.get("lines"), row.get("rows")
             lines = [row.get("header"), *rows] if isinstance(rows, list) else lines
             table = table_of(lines, str(row.get("caption") or ""))

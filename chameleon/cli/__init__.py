@@ -13,9 +13,9 @@ from typing import NoReturn
 
 def main() -> None:
     """Run the command line; any error becomes one line on stderr and exit code 1."""
-    # Loaded modules stay, and collecting garbage in them, now and at exit, takes a fifth of a short command.
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         os.environ["_TYPER_FORCE_DISABLE_TERMINAL"] = "1"  # its help would be bold even so
+    # Loaded modules stay, and collecting garbage in them, now and at exit, takes a fifth of a short command.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
     from chameleon.cli.app import app_for, settings_for
@@ -50,7 +50,7 @@ def main() -> None:
     except Interrupted as stop:
         print(f"chameleon: {stop.word}", file=sys.stderr, flush=True)
         if (servers := sys.modules.get("chameleon.interop.mcp_pipes")) is not None:
-            servers.end_servers()
+            servers.end_servers()  # which `os._exit` would not do
         os._exit(stop.code)  # threads that wait for a model must not hold the terminal
     except BrokenPipeError:
         _drop_output()

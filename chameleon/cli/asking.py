@@ -118,7 +118,7 @@ def _run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_
                 echo(" ".join(answer.split()) if state.status == "answered" else f"({state.status})")
                 if why := state.ended.error.advice if state.ended and state.ended.error else state.reading:
                     say(one_line(f"{question}: {why}", _MAX_LINE_CHARS))
-    return 1 if 1 in codes else max(codes)
+    return 1 if 1 in codes else max(codes)  # a failure is worse than declining or waiting
 
 
 def summary(state: State, setup: Setup) -> dict[str, Any]:

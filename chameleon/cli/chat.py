@@ -202,7 +202,7 @@ class Chat:
     def _after_stop(self, state: State) -> State:
         """End the run that Ctrl-C stopped, in the state of its log, if any."""
         if self.log is not None:
-            self.log.reopen()
+            self.log.reopen()  # the file decides how far the run came
             state = self.log.unfinished or next(reversed(self.log.turns), state)
         if state.started is not None and state.ended is None:
             if self.log is not None:

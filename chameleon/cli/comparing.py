@@ -93,7 +93,7 @@ def _kind_of(target: str) -> Literal["grid", "questions", "question"]:
     if target in shipped_grids():
         return "grid"
     is_one_word = not set(target) & set(" ?？")
-    if is_one_word and (target.isascii() or is_yaml or "/" in target):
+    if is_one_word and (target.isascii() or is_yaml or "/" in target):  # a question in Chinese has no spaces
         hint = f"A question goes in quotes, with a question mark. {nearest(target, shipped_grids())}"
         raise InputError("there is no such file or experiment", where=target, hint=hint)
     return "question"

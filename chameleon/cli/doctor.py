@@ -24,7 +24,7 @@ from chameleon.sandbox import make_sandbox
 from chameleon.text import harmless, nearest, one_line, redact
 
 _PACKAGE = "chameleon-compose"
-_REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"](?!test\b|dev\b)([\w-]+)['\"]")
+_REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"](?!test\b|dev\b)([\w-]+)['\"]")  # except test and dev
 _SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 _TOOL = {"name": "weather", "description": "Tells the weather in a city.", "parameters": _SCHEMA}
 _NO_VARIABLE = "nothing: there is no such variable. "

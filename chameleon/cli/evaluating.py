@@ -69,7 +69,7 @@ class EvalRun:
         scorer = self.data.new_scorer()
         scorer.check()
         for problem in islice(self.problems, 1):
-            scorer.judged(scorer.from_answer("", problem), problem)
+            scorer.judged(scorer.from_answer("", problem), problem)  # raises if the data lacks what it needs
         # A replay asks no model: its replies record the dropped parameters.
         dropped_by = {} if self.options.store == "replay" else inventory.dropped
         for name, dropped in dropped_by.items():
@@ -95,7 +95,7 @@ class EvalRun:
         options, data = self.options, self.data
         if options.out is None:
             return self._run(None)
-        resolved = getattr(self.executor, "resolved", None)
+        resolved = getattr(self.executor, "resolved", None)  # only an executor on a cluster has it
         extra: dict[str, Any] = {"gold_history": options.gold_history, "resolved": resolved}
         settings = settings_of(self.executor, data.benchmark, data.scorer, data.file, data.tables, **extra)
 

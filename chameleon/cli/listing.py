@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _SHIPPED = "shipped"
-_PACKAGES = re.compile(r"(?:\w+\.)+(?=\w)")
+_PACKAGES = re.compile(r"(?:\w+\.)+(?=\w)")  # in front of a type: "chameleon.table."
 
 
 def print_list(kind: Kind, name: str | None, *, as_json: bool) -> None:

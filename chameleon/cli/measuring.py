@@ -47,7 +47,7 @@ def evaluate(
         raise InputError("a file of questions is not an inventory", where=inventory, hint=hint)
     mine = PartOfProblems.read(part) if part is not None else None
     if mine is not None and options.max_cost is not None:
-        options = replace(options, max_cost=options.max_cost / mine.of)
+        options = replace(options, max_cost=options.max_cost / mine.of)  # an equal share
     with ExitStack() as close:
         source = Data(data, options.benchmark, options, read_files(options, close))
         setup = set_up(_first_rung(inventory, options), options, names(without))

@@ -47,7 +47,7 @@ def settings_file() -> Path | None:
     ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == home]
     for folder in (*folders[: ends[0] + 1 if ends else 1], config_dir()):
         with suppress(OSError):
-            owner = (folder / SETTINGS).stat().st_uid
+            owner = (folder / SETTINGS).stat().st_uid  # this user or root must own it
             if (folder / SETTINGS).is_file() and (not hasattr(os, "getuid") or owner in (0, os.getuid())):
                 return folder / SETTINGS
     return None
@@ -101,7 +101,7 @@ def spread(command: Command, runs: Callable[..., int | None]) -> Callable[..., N
         annotation = list[str] | None if name in once else hint
         parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=info, annotation=annotation))
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {each.name: each.annotation for each in parameters}  # typer reads both
     return run
 
 

@@ -44,11 +44,14 @@ def page_width() -> int:
 
 @dataclass(kw_only=True)
 class RunPage:
-    """Print a run: the answer on stdout, all else on stderr; nothing if the caller will print JSON.
+    """Print a run: the answer on stdout, all else on stderr.
 
-    With `trace`, events are printed as they happen, else only the notable ones after the answer. With
-    `plan_only`, the plan is the result. `started` is the start of the run on the monotonic clock. `above`
-    names the modules that run this inventory.
+    Args:
+        as_json: print only errors, because the caller will print JSON.
+        trace: print events as they happen, else only the notable ones after the answer.
+        plan_only: the plan is the result.
+        above: the modules that run this inventory.
+        started: the start of the run on the monotonic clock.
     """
 
     as_json: bool

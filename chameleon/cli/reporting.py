@@ -79,8 +79,11 @@ def print_report(
 ) -> None:
     """Print the runs in one table, with the published rows below, and the outcomes of their problems.
 
-    `published` adds published rows and figures; `chains_of` is the run whose chains are used for all;
-    `labels` are categories that a person assigned to answers; `html` shows `problems` of each run.
+    Args:
+        published: add published rows and figures.
+        chains_of: the run whose chains are used for all.
+        labels: a file of the categories that a person assigned to answers.
+        html: the page to write; it shows at most `problems` of each run.
     """
     runs = [each for run in runs for each in _folders_of(run)]
     if any(each.is_file() for each in runs):

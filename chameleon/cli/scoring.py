@@ -70,7 +70,7 @@ class Data:
         """Read the problems in the order of the file, and report each skipped row once."""
         problems = read_problems(self.benchmark, self.file, self.tables, on_skip=self._skip)
         for number, problem in enumerate(problems, 1):
-            self.n_rows = max(self.n_rows, number + len(self.skipped))
+            self.n_rows = max(self.n_rows, number + len(self.skipped))  # the file is read several times
             if self._drawn is None or problem.id in self._drawn:
                 yield replace(problem, input={**self.given, **problem.input}) if self.given else problem
 
@@ -98,9 +98,12 @@ def in_blocks(
 ) -> str:
     """Write named columns as one block, or as several below each other if `width` is too small.
 
-    Each block begins with the first column, which holds names. Names and the columns of `texts` are aligned
-    left, figures right. Names are cut at 32 characters (or a third of a narrow terminal), other cells at 60
-    or the available width. A width of 0 means the terminal's.
+    Each block begins with the first column, which holds names. Names are cut at 32 characters (or a third of
+    a narrow terminal), other cells at 60 or the available width.
+
+    Args:
+        texts: the columns that are aligned left, as names are; figures are aligned right.
+        width: in characters; 0 for the terminal's.
     """
     width = width or terminal_width()
     blocks: list[list[list[str]]] = []
@@ -108,7 +111,7 @@ def in_blocks(
     room = left = 0
     for name, cells in columns:
         limit = min(_MAX_CELL_WIDTH, room) if first else max(12, min(_MAX_NAME_WIDTH, width // 3))
-        lines = [harmless(cell[: 4 * limit]) for cell in (name, *cells)]
+        lines = [harmless(cell[: 4 * limit]) for cell in (name, *cells)]  # a cell may be huge
         wide = min(limit, max(map(places, lines)))
         lines = [padded(line, wide, to_right=bool(first) and name not in texts) for line in lines]
         lines.insert(1, "─" * wide)

@@ -24,7 +24,12 @@ def serve_inventories(
     *,
     mcp: bool,
 ) -> None:
-    """Serve MCP, whether `mcp` is set or not, until the client disconnects, or forever over HTTP."""
+    """Serve MCP, whether `mcp` is set or not, until the client disconnects, or forever over HTTP.
+
+    Args:
+        http: "[HOST:]PORT"; None serves on standard input and output.
+        files: folders in which clients may name files; by default this one, or none over HTTP.
+    """
     import asyncio
 
     host, port = _address(http) if http is not None else ("", 0)
@@ -59,7 +64,7 @@ def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdecimal() or int(port) > 65_535:
         raise typer.BadParameter(f"{text!r} is not [HOST:]PORT, such as 8000", param_hint="--http")
-    return host.strip("[]") or "127.0.0.1", int(port)
+    return host.strip("[]") or "127.0.0.1", int(port)  # "[::1]:8000"
 
 
 @contextmanager
@@ -67,7 +72,7 @@ def _stdout_for_the_protocol() -> Iterator[None]:
     """Redirect what the code of inventories prints while loading to standard error."""
     sys.stdout.flush()
     stdout = os.dup(1)
-    os.dup2(2, 1)
+    os.dup2(2, 1)  # the descriptor, since C code and child processes print too
     try:
         yield
     finally:

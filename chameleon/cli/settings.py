@@ -77,7 +77,7 @@ class Settings:
 
         from chameleon.inventory.source import shipped_inventories
 
-        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))  # may begin with a byte order mark
         _refuse_secrets(data)
         options: dict[str, dict[str, tuple[Any, ParameterInfo]]] = {name: {} for name in commands}
         for command, own in options.items():  # a file may set arguments only for `chat`
@@ -108,7 +108,7 @@ class Settings:
                     continue
                 hint = options[each][name][0]
                 is_list = is_once(option, hint, info) or (hint == list[str] | None and isinstance(entry, str))
-                values[each][option] = [entry] if is_list else entry
+                values[each][option] = [entry] if is_list else entry  # for typer it is a list
                 lines[each][option] = key, f"{name} = {written(value)}"
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for own in values.values():

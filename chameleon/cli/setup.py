@@ -100,9 +100,13 @@ def prepare(
     plans: bool = False,
     arm: Inventory | None = None,
 ) -> Setup:
-    """Read a question's files, and choose the inventory and model; `recorded` has the settings of a log.
+    """Read a question's files, and choose the inventory and model.
 
-    Files may be in a temporary folder, which exists until `close` is closed.
+    Args:
+        close: files may be in a temporary folder, which exists until this is closed.
+        recorded: the settings of a log.
+        plans: whether only the plan is wanted; `tables` is then preferred to `tables_first`.
+        arm: the inventory of an experiment's arm, in place of the options'.
     """
     inputs = _read_input(options, close)
     inventory: str | Inventory | None = arm or options.inventory
@@ -302,7 +306,7 @@ def set_up(
         return Setup(Executor(chosen), f"inventory {chosen.name}; {why}")
     chosen = chosen.with_params(options.params)
     tables = DEFAULTS["table"][1] if {"table", "table?"} & chosen.input_types.keys() else ""
-    offline = dict(DEFAULTS.values()).get(chosen.name, tables)
+    offline = dict(DEFAULTS.values()).get(chosen.name, tables)  # pairs: with a model, without one
     way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
     model = connect(choice, chosen.llm.connection(), options, way) if choice.model else None
     parts = [f"inventory {chosen.name}", str(choice), *own_models(chosen)]

@@ -52,7 +52,9 @@ output = Output()  # there is one terminal
 def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     """Reserve stdout for `echo` and `echo_json`; anything that the code of tools prints goes to stderr.
 
-    `quiet` hides notes, progress and warnings; `verbose` shows all log messages.
+    Args:
+        quiet: hide notes, progress and warnings.
+        verbose: show all log messages.
     """
     output.results, output.quiet, output.verbose = sys.stdout, quiet, verbose
     log = logging.getLogger("chameleon")
@@ -108,7 +110,7 @@ def echo_json(value: Any) -> None:
     """Print a value as JSON, escaping only characters that are invisible or control a terminal."""
     text = json.dumps(value, ensure_ascii=False)
     if not text.isprintable():
-        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)  # \u escapes
     echo(text)
 
 

@@ -41,7 +41,7 @@ class _Seen(values.ReadOnly):
         raise NoSuchKey(what, hint=f'Add "{name}" to its `reads`. {hint}'.strip())
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self or key in self.given else default
+        return self[key] if key in self or key in self.given else default  # fails if undeclared
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Access:
         missing = tuple(self._unavailable(state, others)) if state.failures else ()
         if self.reads is None:
             return state.with_fields(step=step, missing=missing)
-        base = state if "history" in self.reads else State()
+        base = state if "history" in self.reads else State()  # keeps its history and plans
         initial = state.started.input if state.started is not None else _NOTHING
         parts = {}
         for kind, items, whole_of in (("input", state.input, initial), ("cache", state.cache, _NOTHING)):
@@ -106,6 +106,7 @@ class Access:
             if name not in others or name in pending:
                 continue
             unwritten = sorted(others[name].writes - others[name].non_text - state.keys)
+            # A module that may write any key ("cache.*") is named itself: its keys are unknown.
             if keys := [key.partition(".")[2] for key in unwritten if self._may_read(key)]:
                 yield MissingKeys(tuple(name if key == "*" else key for key in keys), failure.reason)
 
@@ -188,7 +189,10 @@ def reading(module: Module, keys: Iterable[str], known: Iterable[str] = ()) -> M
 
 
 def reading_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
-    """Return the modules; any that shows all findings also reads the keys that the user's modules write."""
+    """Return the modules; any that shows all findings also reads the keys that the user's modules write.
+
+    `brought` names the modules that planners bring along, which do not count as the user's.
+    """
     own = dict[str, Module]()
     for name, each in modules.items():
         is_shipped = type(each).__module__.startswith("chameleon.")

@@ -31,9 +31,9 @@ _MAX_VALUE_CHARS = 80
 _MAX_TYPE_LEVELS = 4  # nesting levels written out in a signature
 _MAX_TYPES = 2_000  # written out in a signature
 _UNNAMED_KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-_PART = re.compile(r"""\.([\w-]+)|\[(?:(\d+)|"([^"]+)"|'([^']+)')\]""")
-_REFERENCE = re.compile(rf"\$([^\W\d]\w*)((?:{_PART.pattern})*)")
-_REFERENCE_START = re.compile(r"\$([^\W\d]\w*)[.\[]")
+_PART = re.compile(r"""\.([\w-]+)|\[(?:(\d+)|"([^"]+)"|'([^']+)')\]""")  # .key, [3], ["a key"]
+_REFERENCE = re.compile(rf"\$([^\W\d]\w*)((?:{_PART.pattern})*)")  # $step, then any number of parts
+_REFERENCE_START = re.compile(r"\$([^\W\d]\w*)[.\[]")  # looks like one, but may be broken further on
 _PLAIN_KEY = re.compile(r"[\w-]+")
 _VALUE_HINT = "Write the value itself"
 _TABLE_KEYS = ("header", "rows", "caption")
@@ -91,9 +91,15 @@ class Arguments:
     def of(
         cls, module: str, run: Callable[..., Any], model: type[BaseModel] | None, skip: Collection[str] = ()
     ) -> Arguments | None:
-        """Return the arguments from `model`, else from the signature of `run` without the `skip` parameters.
+        """Return the arguments of a module, or None if it takes none.
 
-        Returns None for no arguments. Raises `InventoryError` if no schema can describe the signature.
+        Args:
+            run: the function that takes them.
+            model: a model with a field for each; None to use the signature of `run`.
+            skip: parameters of `run` that a plan does not give, such as `self` and the state.
+
+        Raises:
+            InventoryError: if no schema can describe the signature.
         """
         if model is not None:
             return cls(module, model)
@@ -150,7 +156,10 @@ class Arguments:
     ) -> None:
         """Raise `PlanError` for arguments that do not fit the schema.
 
-        References to `earlier` steps may become anything; those to later steps or to inputs do not fit.
+        Args:
+            earlier: modules that run before; a reference to one may become anything.
+            planned: modules of the whole plan; a reference to a later one does not fit.
+            inputs: names of inputs; a reference to one does not fit.
         """
         _check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
@@ -178,7 +187,7 @@ class Arguments:
         except ValidationError as problem:
             for fault in problem.errors(include_url=False):
                 name, *inner = fault["loc"] or ("",)
-                if str(name) in open_ones:
+                if str(name) in open_ones:  # a reference, whose value is not known yet
                     continue
                 what = f"{self.module} is missing the argument {name!r}"
                 if fault["type"] != "missing" or inner:
@@ -194,7 +203,7 @@ def type_writer(root: Mapping[str, Any]) -> Callable[[Any], str]:
 
     Recursive types, types nested too deeply and types after the first `_MAX_TYPES` are written as "any".
     """
-    budget = count(_MAX_TYPES, -1)
+    budget = count(_MAX_TYPES, -1)  # for the whole schema: nested references can multiply
 
     def words(schema: Any, depth: int = 0, within: Sequence[str] = ()) -> str:
         if next(budget) <= 0 or not isinstance(schema, Mapping) or depth > _MAX_TYPE_LEVELS:

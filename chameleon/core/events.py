@@ -109,7 +109,7 @@ class Failure:
     @classmethod
     def of(cls, error: BaseException, where: str = "") -> Failure:
         """Return an error as a failure; `where` is put before the place that the error names."""
-        error = lack_of(error) or error
+        error = lack_of(error) or error  # a full disk, say, is the machine's failure, not the module's
         if isinstance(error, ChameleonError):
             # The nearest class of chameleon.errors decides what a run does next.
             kinds = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
@@ -124,7 +124,7 @@ class Failure:
     @property
     def exception(self) -> ChameleonError:
         """Return the error to raise, of the recorded class, with the original exception as its cause."""
-        cls = getattr(errors, self.kind, None)
+        cls = getattr(errors, self.kind, None)  # `kind` may come from a log, so it can be any text
         if not (isinstance(cls, type) and issubclass(cls, ChameleonError)):
             cls = ModuleError
         error = cls(self.message, where=self.where, hint=self.hint, code=self.code)
@@ -174,12 +174,16 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """The steps to take next, who chose them (`by`) and why (`note`).
+    """The steps to take next. As an event it replaces the pending steps, unless it is refused.
 
-    As an event it replaces the pending steps, unless `refused` says what is wrong with it. `kind` separates
-    a planner's proposal, or its other plan after a failure ("replan"), from the inventory's response to a
-    failed step: its repair, its `on_error` plan (both `by` that module), or the fallback. `path` is the
-    position within nested planners: the number of the planner or of the attempt, outermost first.
+    Attributes:
+        by: who chose the steps: a planner; for a repair or an `on_error` plan the module that failed; for
+            the fallback the inventory.
+        note: why they were chosen.
+        kind: separates a planner's proposal, or its other plan after a failure ("replan"), from the
+            inventory's response to a failed step: its repair, its `on_error` plan, or the fallback.
+        refused: what is wrong with it, or "".
+        path: the number of the planner or attempt in each of the nested planners, outermost first.
     """
 
     steps: tuple[Step, ...]
@@ -204,7 +208,7 @@ class Plan:
         return tuple(step.module for step in self.steps)
 
     def without(self, left_out: Collection[str]) -> Plan:
-        """Return the plan without the steps of these modulesand a note that says so."""
+        """Return the plan without the steps of these modules and a note that says so."""
         dropped = sorted({name for name in self.names if name in left_out}) if left_out else ()
         if not dropped:
             return self

@@ -29,7 +29,7 @@ class LineFile:
 
     def __init__(self, path: str | os.PathLike[str], what: str = "log", hint: str = "") -> None:
         self.path, self.what, self.hint = Path(path), what, hint
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # reentrant: `append` holds it when it calls `cut`
         self._file = self._open()
 
     def whole_lines(self) -> Iterator[tuple[int, bytes]]:
@@ -44,7 +44,7 @@ class LineFile:
                 for line in lines:
                     yield end, line
                     if line.endswith(b"\n"):
-                        end += len(line)
+                        end += len(line)  # bytes, so that `end` is an offset in the file
             self.cut(end)
         except OSError as problem:
             raise self._file_error("read", problem) from problem
@@ -58,11 +58,11 @@ class LineFile:
         with self._lock:
             file = self._file.fileno()
             info = os.fstat(file)
-            if info.st_nlink == 0:
+            if info.st_nlink == 0:  # no path leads to the open file any more
                 raise self._write_error("the file was deleted")
             start = info.st_size
             try:
-                while (count := os.write(file, line)) < len(line):
+                while (count := os.write(file, line)) < len(line):  # it may write only a part
                     line = line[count:]
             except OSError as problem:
                 self.cut(start)
@@ -96,7 +96,7 @@ class LineFile:
             try:
                 with open(new, "wb", opener=private) as file:
                     file.writelines(lines)
-                new.replace(self.path)
+                new.replace(self.path)  # atomic
             except OSError as problem:
                 raise self._write_error(problem.strerror) from problem
             self._file.close()
@@ -117,6 +117,7 @@ class LineFile:
             raise self._file_error("open", problem) from problem
         try:
             if sys.platform != "win32":
+                # The system releases the lock when the file is closed, even if this process is killed.
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
             file.close()

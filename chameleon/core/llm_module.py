@@ -97,7 +97,7 @@ class AsksModel:
         copied._llm = connected(self.name, self._asking, llm)
         if copied._llm is not None:
             if getattr(self, "samples", 1) == 1 and "temperature" not in params:
-                copied._llm = copied._llm.with_defaults(temperature=0)
+                copied._llm = copied._llm.with_defaults(temperature=0)  # but a vote needs replies that differ
             copied._llm = copied._llm.with_params(**params)
         return copied
 
@@ -127,14 +127,15 @@ class AsksModel:
         try:
             replies = self._samples(_with_schema_note(messages), n, schema=schema, **options)
         except ModelError as problem:
+            # If the model is known to take schemas, only these errors are about the schema; else any may be.
             worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
             if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
                 raise
             replies = self._samples(messages, n, **options)
             if not isinstance(problem, ReplayMiss):
-                self.model.learn("schema", works=False)
+                self.model.learn("schema", works=False)  # the same request without a schema worked
             return replies
-        if offer == "try":
+        if offer == "try":  # some servers accept a schema and ignore it
             is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
             self.model.learn("schema", works=is_held, why="ignored")
         return replies
@@ -177,7 +178,9 @@ class LLMModule(AsksModel, Module):
     def salvage(self, text: str, state: State, *, is_cut: bool) -> Any:
         """Return the usable value of a rejected last attempt, or None (the default).
 
-        `is_cut`: whether the reply was cut off.
+        Args:
+            text: the reply, stripped.
+            is_cut: whether the reply was cut off.
         """
         return None
 
@@ -311,7 +314,12 @@ def _with_schema_note(messages: Messages) -> Messages:
 def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:
     """Return the value that most candidates agree on, ties to the first; rejected candidates do not vote.
 
-    Raises the first rejection when nothing else is left.
+    Args:
+        candidates: the values of the replies, in order; for a rejected reply its error.
+        vote: "majority", or "first" to take the first that is not rejected.
+
+    Raises:
+        ChameleonError: the first rejection, if nothing else is left.
     """
     valid = [candidate for candidate in candidates if not isinstance(candidate, ChameleonError)]
     if not valid:
@@ -337,9 +345,11 @@ def votes(read: Sequence[Any], weights: Sequence[float]) -> list[tuple[Any, floa
 def weights_of(replies: Sequence[Reply], weights: Weights) -> list[float]:
     """Return the weight of each reply in the vote.
 
-    "given": its probability (the geometric mean over its tokens) if the model reports one for every reply
-    (`llm: {logprobs: true}`), else 1. "rank": its position, as in Chain-of-Table's code, whose model reported
-    no probabilities: of n replies the first weighs 1, the next (n - 1) / n, and so on.
+    Args:
+        weights: "given" for its probability (the geometric mean over its tokens) if the model reports one for
+            every reply (`llm: {logprobs: true}`), else 1. "rank" for its position, as in Chain-of-Table's
+            code, whose model reported no probabilities: of n replies the first weighs 1, the next
+            (n - 1) / n, and so on.
     """
     if weights == "rank":
         return [(len(replies) - rank) / len(replies) for rank in range(len(replies))]

@@ -42,12 +42,12 @@ _SEAL = "seal"
 _log = logging.getLogger("chameleon")
 _ENCODE = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values have no cycles
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
-_ORJSON_LINE = re.compile(rb'\{"\w+":(?! )')
+_ORJSON_LINE = re.compile(rb'\{"\w+":(?! )')  # orjson writes no space after the colon, json does
 _CONTAINERS = (dict, list, tuple)
 _OUTPUT_KEY = "$output"
 _MARKS = ("dropped", "beside")  # of a step, written only if true
 _LAST_SECOND = 253_402_300_799  # of the year 9999
-_LINE_STARTS = (b'{"event":"', b'{"event": "')
+_LINE_STARTS = (b'{"event":"', b'{"event": "')  # as orjson and as json write them
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
     parts = output.items() if isinstance(output, Mapping) else ()
     references: dict[int, Any] = {id(part): key for key, part in parts if isinstance(part, Table)}
     if output is not None:
-        references[id(output)] = True
+        references[id(output)] = True  # ids stay unique while `output` is alive
     return {
         key: {_OUTPUT_KEY: references[id(value)]} if id(value) in references else values.to_json(value)
         for key, value in changes.items()
@@ -299,7 +299,7 @@ class EventLog:
         """Read an event from the file; a line left unfinished by a crash holds none."""
         if not line.endswith(b"\n"):
             if not any(start.startswith(line[: len(start)]) for start in _LINE_STARTS):
-                what = f"line {number} is not an event"
+                what = f"line {number} is not an event"  # raising keeps the line, in case the file is no log
                 raise LogError(what, where=str(self.path), hint="Name another file.")
             return
         event = read_event(line, number, self.path)
@@ -344,6 +344,7 @@ class EventLog:
         if count < len(self.events):
             with self._lock:
                 starts = [start for start, _ in self._file.whole_lines()]
+                # No uncounted approval is in the failed end: the next event is always an answer that counts.
                 self._file.cut(starts[count + self._uncounted])
                 del self.events[count:]
                 self._before = hashlib.sha256(b"".join(line for _, line in self._file.whole_lines()))

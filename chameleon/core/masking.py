@@ -25,7 +25,7 @@ def masked(value: Any, secrets: Sequence[str]) -> Any:
             return value
     if isinstance(value, (tuple, list)):
         items = [masked(item, secrets) for item in value]
-        is_same = all(new is old for new, old in zip(items, value, strict=True))
+        is_same = all(new is old for new, old in zip(items, value, strict=True))  # spares a copy
         return value if is_same else type(value)(items)
     if isinstance(value, Mapping):
         entries = {mask_known(key, secrets): masked(item, secrets) for key, item in value.items()}

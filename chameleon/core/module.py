@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Keys = str | tuple[str, ...]
 Part = TypeVar("Part")
 _log = logging.getLogger("chameleon")
-_VALUE_TYPES = ("bool", "dict", "float", "int", "list", "str", "tuple")
+_VALUE_TYPES = ("bool", "dict", "float", "int", "list", "str", "tuple")  # of an argument, not of the state
 _OLD_NAMES = {
     "asks": "requires_approval",
     "at_most": "max_runs",
@@ -36,7 +36,7 @@ _OLD_NAMES_OF_PLANNERS = {
     "handles_failure": "replans_after_failure",
     "goes_on_after": "continue_after_failure",
 }
-_KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
+_KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")  # one key; "*" is any name
 
 
 @dataclass(frozen=True)
@@ -233,9 +233,11 @@ class InnerRun(Module):
     def run_inside(
         self, state: State, events: Sequence[Event], context: Any, /, **args: Any
     ) -> Generator[Nested, None, Any]:
-        """Run the inventory, or resume it after `events`; yield its events and return its `Outcome`.
+        """Run the inventory; yield its events, and return its `Outcome` or, if it was stopped early, None.
 
-        Returns None if it was stopped early.
+        Args:
+            events: the events of the inner run so far, which resumes after them.
+            context: the `RunContext` of the outer run.
         """
         raise NotImplementedError
 

@@ -22,6 +22,7 @@ LONGEST_PLAN_TEXT = 20_000
 # Keys that models use for the name of a module and for its arguments, most likely first.
 NAMING = ("module", "name", "tool", "function", "action", "tool_name")
 ARGUMENTS = ("args", "arguments", "parameters", "input", "action_input", "kwargs", "params")
+# Keys of an object whose value is a remark, not an argument.
 _NOTES = {"analysis", "comment", "confidence", "description", "explanation", "goal", "id", "index", "note"}
 _NOTES |= {"output", "purpose", "question", "rationale", "reason", "reasoning", "status", "step", "task"}
 _NOTES |= {"thought", "title", "type", "version", "why"}
@@ -40,15 +41,16 @@ _TOKEN = re.compile(
     rf"\s*(?:(?P<text>{_TEXT})|(?P<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]))"
     r"|(?P<word>\$?[^\W\d][\w.\-]*(?: [\w\-]+)*)|(?P<sign>[\[\]{}()]))"
 )
-_KEY = re.compile(rf"\s*(?:({_TEXT})\s*:|([^\W\d]\w*)\s*[=:])")
-_COMMA = re.compile(r"\s*(?:,|(?=[\]})]))")
+_KEY = re.compile(rf"\s*(?:({_TEXT})\s*:|([^\W\d]\w*)\s*[=:])")  # "amount": or amount= or amount:
+_COMMA = re.compile(r"\s*(?:,|(?=[\]})]))")  # a comma, or the closing bracket that needs none
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 _PARSE_ERRORS = (ValueError, SyntaxError, RecursionError)
 _PLAIN_LIST = re.compile(r"\[([^\[\]{}()=:|\"'“”„‘’]*)\]")  # [row_lookup, answer_generator] or [as it is]
+# Code fences, tags, and the "Observation:" that ends a turn of ReAct.
 _NOISE = re.compile(r"^[ \t]*```\w*[ \t]*$|</?\w+>|^[ \t*#]*observation:\s*\Z", re.IGNORECASE | re.MULTILINE)
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
-_ARROW_BREAK = re.compile(r"(?<=[>→]) ?\n|\n ?(?=[-=]>|→)")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")  # a word in RowLookup or row_lookup
+_ARROW_BREAK = re.compile(r"(?<=[>→]) ?\n|\n ?(?=[-=]>|→)")  # a line break next to an arrow
 _BULLET = re.compile(r"\s*(?:(?:step\s+)?(?P<number>\d{1,4})\s?[:.)]|-(?!>)|\*(?=\s)|•)", re.IGNORECASE)
 _LABEL = r"[\s*#]*(?:(?:the|final) )?(?:plan|modules?|tools?|steps?|calls?|action|answer)(?: is| are)?[\s*]*:"
 _STEP = rf"[\s.*`\"'“”]*{_SIGN.pattern}(?:\(\))?[\s.*`\"'“”]*"
@@ -73,11 +75,18 @@ def parse_plan(
 ) -> tuple[Step, ...]:
     """Read the steps in a model's reply: a JSON or Python list, calls, arrows, or a numbered list.
 
-    A step is a name or, if the module `takes` arguments, a call: {"module": …, "args": {…}},
+    A step is a name or, if the module takes arguments, a call: {"module": …, "args": {…}},
     `name(key=value)`, or `name(key: value)` as traces write it. Case, spaces, hyphens and underscores in
-    names do not matter; `aliases` are other names of modules. Prose around the plan is ignored if it cannot
-    be part of it. Raises `PlanError` for text with no plan or several, a name or argument that cannot be
-    read, or a module named where it could be another step.
+    names do not matter. Prose around the plan is ignored if it cannot be part of it.
+
+    Args:
+        names: the modules that a plan may name.
+        takes: the names of the arguments, in order, of each module that takes some.
+        aliases: modules by other names that they have.
+
+    Raises:
+        PlanError: for text with no plan or several, a name or argument that cannot be read, or a module
+            named where it could be another step.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
@@ -281,7 +290,7 @@ class _Reply:
             raise PlanError(_SEVERAL_LISTS, hint=_ALONE_HINT)
         numbers = [int(match["number"]) for match in bulleted if match["number"]]
         if numbers not in ([], [1] * len(numbers), [*range(len(hits))], [*range(1, len(hits) + 1)]):
-            raise PlanError("the list is not numbered 1, 2, 3, …")
+            raise PlanError("the list is not numbered 1, 2, 3, …")  # nor 0, 1, 2 or, as in Markdown, 1, 1, 1
         plan, after = list[Step](), len(lines)
         for place, match in hits.items():
             steps = [step for sign in signs[place] for step in self.read[sign][0]]

@@ -22,11 +22,11 @@ from chameleon.core.state import State
 from chameleon.errors import InventoryError, ModuleError, PlanError, within
 from chameleon.text import nearest, snake_case, type_in_words
 
-REPAIR_TURNS = 1
+REPAIR_TURNS = 1  # how many refused plans in a row a planner may correct
 RETURN_NOTHING = "Return () from `propose` when there is nothing more to do."
 _FORM_OF_A_STEP = "Write a name, or {module: NAME, args: {…}}."
 _MAX_QUOTE_CHARS = 1_000
-_MAX_KEYS = 8
+_MAX_KEYS = 8  # listed in a hint
 
 
 class PlanContext(Protocol):
@@ -75,7 +75,12 @@ class Planner:
     def propose(self, state: State, inventory: Any) -> Sequence[Step] | Plan:
         """Return the next steps, `()` if nothing is left to do, or a `Plan` with a note.
 
-        Raise `PlanError` if no plan could be read, and `Declined` if the question cannot be answered.
+        Args:
+            inventory: the run's `Inventory`: its `cards` describe the modules, its `rules` their order.
+
+        Raises:
+            PlanError: if no plan could be read.
+            Declined: if the question cannot be answered.
         """
         raise ModuleError(
             f"{type(self).__name__} has no propose method",
@@ -318,11 +323,12 @@ def check_plan(
     *,
     whole: bool = True,
 ) -> None:
-    """Raise `PlanError` if steps cannot run, or if a `whole` plan breaks the order.
+    """Raise `PlanError` if steps cannot run, or break the order.
 
     Args:
-        keys: the keys of the state before the first step.
+        keys: the keys of the state before the first step, such as "input.table".
         done: the modules that have run.
+        whole: whether the steps are a full plan, which the rules of order apply to.
     """
     rules, access, names = inventory.rules, inventory.access, [step.module for step in steps]
     if not names:

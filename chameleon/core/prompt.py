@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.sandbox import SandboxedEnvironment
 
-_MARKUP = re.compile(r"\{[{%#]")
-_MAX_TYPED_COLUMNS, _MAX_NOTES, _MAX_NAME_CHARS = 60, 8, 40
+_MARKUP = re.compile(r"\{[{%#]")  # of Jinja2; a section without it never changes
+_MAX_TYPED_COLUMNS, _MAX_NOTES, _MAX_NAME_CHARS = 60, 8, 40  # in the line that describes columns
 LONGEST_CELL = 80  # characters, in a table that a module returned
 _ONE_LINE_SLOTS = frozenset(["choices", "metadata", "title", "unit"])
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
@@ -85,7 +85,7 @@ class Prompt:
             if (folder / file_name).is_file():
                 return cls.parse(file_text(folder / file_name, PromptError), str(folder / file_name))
         shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
-        if ".." in file_name.split("/") or not shipped.is_file():
+        if ".." in file_name.split("/") or not shipped.is_file():  # a name must not lead out of the folder
             looked = "".join(f"in {folder}, " for folder in folders)
             hint = f"{did_you_mean(name, _siblings(name, folders))} Looked {looked}among the shipped prompts."
             raise PromptError(f"there is no prompt {name!r}", hint=hint.strip())
@@ -220,11 +220,17 @@ def slots_of(
 ) -> dict[str, Any]:
     """Return the values a state offers to a prompt: input, then cache, then derived ones; the first wins.
 
-    Tables and texts are shortened as `view` says; a note in the text says so, or in the slot `note` if the
-    prompt has one (`noted`). `others` are the tables after the first, each with its `name` and `types`.
-    `title` is the table's caption. `context` is all text that earlier modules wrote to the cache, in order,
-    each under its key (anything under the keys `also`), and what they failed to find out; `unavailable` is
-    only the latter. With `typed`, `types` describes the columns.
+    Args:
+        view: how tables and texts are written and shortened; a note in the text says so.
+        noted: put the note on a shortened table into the slot `note` instead.
+        typed: describe the columns in `types`, which is empty otherwise.
+        also: keys of the cache that `context` shows whatever they hold.
+
+    Returns:
+        the slots by name, among them the derived ones: `title`, the table's caption; `others`, the tables
+        after the first, each with its `name`, `table` and `types`; `context`, all text that earlier modules
+        wrote to the cache, in order, each under its key, and what they failed to find out; `unavailable`,
+        only the latter; `types`.
     """
     max_rows = view.max_rows
     slots = {**state.cache, **state.input}
@@ -297,7 +303,7 @@ def named_tables(tables: Sequence[Table], first: int = 2) -> list[tuple[str, Tab
     captions = [" ".join(table.caption.split()) for table in tables]
     for number, (caption, table) in enumerate(zip(captions, tables, strict=True), first):
         name, count = caption or f"table {number}", number
-        while name in by_name or (name != caption and name in captions):
+        while name in by_name or (name != caption and name in captions):  # a caption may be "table 2"
             name, count = f"table {count}", count + 1
         by_name[name] = table
     return list(by_name.items())
@@ -306,8 +312,11 @@ def named_tables(tables: Sequence[Table], first: int = 2) -> list[tuple[str, Tab
 def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Collection[str] = ()) -> Quoted:
     """Write what earlier modules found out, in paragraphs such as "Knowledge: …", and what they could not.
 
-    Text of several lines becomes a block named by its key. Text longer than `max_text_tokens` is cut. The
-    keys `also` are shown whatever they hold.
+    Text of several lines becomes a block named by its key.
+
+    Args:
+        max_text_tokens: estimated tokens; longer text is cut.
+        also: keys of the cache that are shown whatever they hold; of all others only text is.
     """
     texts = {
         key: output_text(value, max_text_tokens)

@@ -23,7 +23,8 @@ def sources_in_words(sources: Iterable[Mapping[str, Any]]) -> list[str]:
 def notes_on(state: State, most: int | None = None) -> list[str]:
     """Return what was assumed about the columns that the answer uses, in the tables of the question.
 
-    With several tables, only notes on those behind the answer, each with its table's name.
+    With several tables, only notes on those behind the answer, each with its table's name. After `most`
+    notes (None: all) a last line counts the rest.
     """
     data = state.started.input if state.started is not None else {}
     tables = [each for each in (data.get("table"), *(data.get("tables") or ())) if isinstance(each, Table)]
@@ -73,7 +74,7 @@ def _place(source: Mapping[str, Any]) -> str:
 def _ranges(rows: Sequence[int]) -> list[str]:
     """Write row numbers, with runs of three or more as ranges: 3, 5 to 9."""
     parts: list[str] = []
-    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
+    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):  # constant within a run
         first, *rest = (row for _, row in run)
         if len(rest) > 1:
             parts.append(f"{first:,} to {rest[-1]:,}")

@@ -49,13 +49,19 @@ class MissingKeys:
 class State:
     """The current point of a run: input, cache, history, plans and pending steps. Immutable.
 
-    Mappings are read-only; lists in values appear as tuples. `plan` names the modules as planned, in order: a
-    plan that replaces another one follows the steps already done, and repairs, which repeat steps, are left
-    out. `inside` holds the events of the first pending step if it runs an inventory; `within` holds the same
-    for completed steps, by their number in the history. Of the pending steps, `asked` wait for a person's
-    answer, while `allowed` and `denied` have one. `failure` is the last step if it failed and there has been
-    no plan since; `step` is the step that a module is running, and `missing` what it could have read if no
-    other module had failed. A module that declares `reads` sees only those keys.
+    Mappings are read-only; lists in values appear as tuples. A module that declares `reads` sees only those
+    keys.
+
+    Attributes:
+        plan: the modules as planned, in order. A plan that replaces another one follows the steps already
+            done, and repairs, which repeat steps, are left out.
+        failure: the last step, if it failed and there has been no plan since.
+        inside: the events of the first pending step, if it runs an inventory.
+        within: the same for completed steps, by their number in the history.
+        asked: pending steps that wait for a person's answer.
+        allowed, denied: pending steps that have one.
+        step: the step that a module is running.
+        missing: what that module could have read if no other module had failed.
     """
 
     input: Mapping[str, Any] = field(default_factory=values.ReadOnly)
@@ -85,7 +91,7 @@ class State:
 
     def with_fields(self, **changes: Any) -> State:
         """Return the state with these fields changed, ten times faster than `dataclasses.replace`."""
-        new = object.__new__(State)
+        new = object.__new__(State)  # the class is frozen: bypass its `__setattr__`
         fields = new.__dict__
         fields.update(self.__dict__)
         fields.update(changes)
@@ -140,7 +146,10 @@ class State:
         return State.fold(self.inside).waiting
 
     def answer_approval(self, said: Said, by: str) -> Event:
-        """Return the event that answers a waiting approval. Raises `LogError` if none is waiting."""
+        """Return the event that answers a waiting approval.
+
+        `said` is "yes" or "no", and `by` says who or what answered. Raises `LogError` if none is waiting.
+        """
         if self.asked:
             return Approval(self.asked, said, by)
         if self.waiting:
@@ -149,7 +158,7 @@ class State:
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:
         """Return the planned modules once this plan is accepted."""
-        count = max(len(self.plan) - len(self.pending), 0)
+        count = max(len(self.plan) - len(self.pending), 0)  # the planned steps that are done
         return self.plan if plan.kind == "repair" else self.plan[:count] + plan.names
 
     def _after_step(self, record: StepRecord) -> State:
@@ -307,6 +316,7 @@ class State:
     @property
     def seconds(self) -> float:
         """Add up the time spent planning and in modules; parallel steps each count in full."""
+        # Not `within`: that would count the time of completed steps twice.
         timed = (event for event in self.inside if isinstance(event, Plan | StepRecord))
         return sum(each.seconds for each in (*self.plans, *self.history, *timed))
 

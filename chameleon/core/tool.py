@@ -56,7 +56,7 @@ class FunctionModule(Module):
         functools.update_wrapper(self, function)
         self.function = function
         source = written_as(function)
-        if source.__name__ == "__call__":
+        if source.__name__ == "__call__":  # an object: its class has the name and the docstring
             source = type(function)
         self.name = snake_case(source.__name__)
         self.description = " ".join((inspect.getdoc(source) or "").split())
@@ -83,7 +83,7 @@ class FunctionModule(Module):
         if self._state is not None:
             args[self._state] = state
         bound = inspect.BoundArguments(self._signature, OrderedDict(args))
-        output = self.function(*bound.args, **bound.kwargs)
+        output = self.function(*bound.args, **bound.kwargs)  # positional-only ones by position
         if not inspect.isawaitable(output):
             return plain(output)
 
@@ -142,10 +142,14 @@ def tool(
             "Converts a temperature to degrees Celsius or Fahrenheit."
 
     Its parameters are the arguments in a plan, checked by pydantic. A parameter annotated as `State`, or
-    called `state` without an annotation, receives the state; a function without one sees nothing else. The
-    options are a module's: name, description, when, reads, writes, uses, requires_approval (a person
-    must approve each step), max_runs (how many times one run may use it). Raises `InventoryError` for an
-    unknown option, or for a signature that no schema can describe.
+    called `state` without an annotation, receives the state; a function without one sees nothing else.
+
+    Args:
+        options: a module's: name, description, when, reads, writes, uses, requires_approval (a person must
+            approve each step), max_runs (how many times one run may use it).
+
+    Raises:
+        InventoryError: for an unknown option, or for a signature that no schema can describe.
     """
     if function is None:
         return functools.partial(tool, **options)

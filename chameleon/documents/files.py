@@ -49,7 +49,7 @@ class Walk:
             for entry in entries:
                 path = folder / entry.name
                 suffix = path.suffix.lower()
-                if path.name.startswith((".", "~$")):
+                if path.name.startswith((".", "~$")):  # "~$": Office's marks of open files
                     self.others["hidden"] += 1
                 elif entry.is_symlink():
                     self._note_link(path)
@@ -64,7 +64,7 @@ class Walk:
                     yield path
                 else:
                     self.others[suffix or "no suffix"] += 1
-            folders += reversed(inner)
+            folders += reversed(inner)  # a stack: the first one is next
 
     def _note_link(self, path: Path) -> None:
         try:

@@ -84,11 +84,17 @@ def index_files(
     """Put the tables and texts of these files, and of the files in these folders, into the index `out`.
 
     An existing index is extended: unchanged files are not read again; the contents of a changed file replace
-    the old ones, and the contents of a file that is gone from one of the folders are removed.
-    `retriever` says what will search the index, "auto" for a new one. `with_summaries` has a model describe
-    every table that is read; files indexed without summaries are read again. Whatever cannot be read or
-    described is in the summary. Raises `InputError` if nothing can be indexed, the index was built for
-    another retriever or is damaged, and the errors of `build_index` and `with_summaries`.
+    the old ones, and the contents of a file that is gone from one of the folders are removed. Whatever cannot
+    be read or described is in the summary.
+
+    Args:
+        retriever: what will search the index; None: "auto" for a new one, else the one it was built for.
+        with_summaries: has a model describe every table that is read; files indexed without summaries are
+            read again.
+
+    Raises:
+        InputError: if nothing can be indexed, or the index was built for another retriever or is damaged.
+        ChameleonError: as `build_index` and `with_summaries` raise it.
     """
     if address := next((str(source) for source in sources if is_address(str(source))), ""):
         where, hint = address_name(address), "Ask it as a table instead."

@@ -11,10 +11,10 @@ from chameleon.table.records import MAX_CELLS, Origin, too_many_cells
 from chameleon.text import clean_cell
 
 _HASH_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*)")
-_UNDERLINE = re.compile(r" {0,3}(=+|-{2,}|\*{4,}|\^{4,})\s*")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,}|\*{4,}|\^{4,})\s*")  # as in Markdown and reStructuredText
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1,3}\.\d)")
-_RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
+_RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")  # possessive: takes linear time
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _MAX_UNDERLINED_LINES = 2  # lines of an underlined heading
 

@@ -19,6 +19,7 @@ from chameleon.errors import InputError
 from chameleon.web.markup import require_lxml
 
 MAX_UNPACKED = 100_000_000
+# Deleted or moved text, the older copy of a drawing, comments, tables of contents, numbers of notes.
 _UNREAD = re.compile("del|moveFrom|Fallback|annotation|tracked-changes|table-of-content|note-citation")
 _BREAKS = {"br": "<br>", "cr": "<br>", "line-break": "<br>", "tab": " ", "s": " ", "noBreakHyphen": "-"}
 _DEFERRED_TAGS = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
@@ -93,7 +94,7 @@ class _Archive:
             return b""
         try:
             with self.file.open(file) as opened:
-                data = opened.read(self.left + 1)
+                data = opened.read(self.left + 1)  # one byte more, to notice an excess
         except RuntimeError:
             hint = "Save a copy without a password."
             raise InputError("is encrypted", where=self.name, hint=hint) from None
@@ -207,7 +208,7 @@ class _Writer:
 
     def _styles_of(self, style: str) -> Iterator[Any]:
         """Yield a style and the styles it is based on."""
-        for _ in range(20):
+        for _ in range(20):  # a damaged file may base a style on itself
             if style not in self._styles:
                 return
             yield self._styles[style]
@@ -227,7 +228,7 @@ class _Writer:
             return 1
         levels = (_value(each, "pPr", "outlineLvl") for each in holders)
         level = _count(next(filter(None, levels), ""), 9)
-        return level + 2 if level < 9 else 0
+        return level + 2 if level < 9 else 0  # Word counts from 0, and 9 is body text; a title is 1
 
     def _number(self, holders: Sequence[Any]) -> str:
         """Return the number or bullet ("-") that Word shows before a paragraph, by counting."""

@@ -18,12 +18,14 @@ _MAX_TITLE_CHARS = 300  # characters of a heading in the title of a passage; the
 _MAX_WRAPPED_CHARS = 60  # of a numbered line that is the heading of the lines right below it
 _MAX_CAPTION_CHARS = 150
 _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s+(?=[^\W\d_a-z]|[\"“(])")
+# "ARTICLE IV", "Item 7A.", "§ 3 –": a label and a number, before a capital, a quote, "of the" or the end.
 _LABELED_NUMBER = re.compile(
     r"((?i:part|item|article|chapter|section|clause|schedule|annex|appendix|exhibit|note)\s|§)\s*"
     r"([IVXLC]+|[ivx]+|[A-Z]|\d+[\w.]*)(?![\w-])[.:)]?[\s—–-]*(?=$|[^\W\d_a-z]|[\"“(]|(?:to|of) the )"
 )
 _OUTERMOST = ("part", "chapter", "schedule", "annex", "appendix", "exhibit")
 _SMALL_WORDS = r"(?:a|an|and|as|at|by|for|from|in|of|on|or|the|to|with)"
+# A title before its text, up to eight words, all capitalized but the small ones: "Governing Law. This …".
 _RUN_IN = re.compile(
     rf"((?:[^\W\d_a-z][\w’'-]*,?)(?: (?:[^\W\d_a-z][\w’'-]*|{_SMALL_WORDS}),?){{0,7}})[.:](?=\s|$)"
 )

@@ -15,7 +15,7 @@ from chameleon.table.html_tables import page_tables
 from chameleon.table.records import Origin
 from chameleon.web.markup import INLINE, SUPERSCRIPTS, UNREAD, decoded, is_hidden, visible
 
-_INLINE = re.compile(f"{INLINE.pattern}|br|ix:(?!header).*")
+_INLINE = re.compile(f"{INLINE.pattern}|br|ix:(?!header).*")  # ix: figures marked by inline XBRL
 _UNREAD = re.compile(f"{UNREAD.pattern}|ix:(?:header|hidden|references|resources)")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _TAG_STATES: dict[str, dict[str, Any]] = {

@@ -79,7 +79,7 @@ def _table_passages(section: Section, table: Table, page: int | None) -> Iterato
     names = [*section.headings, *([title] if title and section.headings[-1:] != (title,) else [])]
     begin, size = 0, 0
     for number, row in enumerate([*table.rows, ()]):
-        length = sum(map(len, row)) + 3 * len(row)
+        length = sum(map(len, row)) + 3 * len(row)  # with " | " between cells
         is_last = number == len(table.rows)
         if is_last or (begin < number and size + length > LENGTH):
             rows = table.take_rows(range(begin, number))

@@ -34,8 +34,9 @@ def pdf_parts(data: bytes, name: str) -> Iterator[DocumentPart]:
     Pages that are pictures are read by an OCR engine, for at most 2 minutes in all; a line marks each page
     that was not read.
 
-    Raises `MissingPackage`, also if all pages are pictures and no engine is installed, and `InputError`
-    for a PDF that is broken, locked by a password, without text, or longer than 2,000 pages.
+    Raises:
+        MissingPackage: without pypdfium2, or if all pages are pictures and no engine is installed.
+        InputError: for a PDF that is broken, locked by a password, without text, or longer than 2,000 pages.
     """
     require("pypdfium2", "PDF files are read with", "papers", imports=True)
     with _open_pdf(data, name) as pdf:
@@ -101,7 +102,7 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
 
     def rendered(number: int) -> Image:
         page = pdf[number]
-        scale = min(4.0, SIDE / max(page.get_width(), page.get_height(), 1))
+        scale = min(4.0, SIDE / max(page.get_width(), page.get_height(), 1))  # 1 is 72 dots per inch
         image: Image = page.render(scale=scale).to_pil().convert("RGB")
         return image
 

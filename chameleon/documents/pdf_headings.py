@@ -66,6 +66,7 @@ def _by_letters(pages: Sequence[Sequence[Line]]) -> list[tuple[Sequence[Line], i
                 number = _NUMBER.match(line.text)
                 depth = min(number[0].count("."), 2) if number else 0
                 if line.size in larger:
+                    # Three levels for each of four sizes, by the depth of the number: 12 at most.
                     headings.append((lines, 1 + 3 * min(larger.index(line.size), 3) + depth))
                 elif bold_stands_out and line.bold:
                     headings.append((lines, BY_LETTERS))

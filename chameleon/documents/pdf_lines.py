@@ -170,7 +170,7 @@ def lines_of(text: Any, where: str) -> list[Line]:
             _add(lines[-1], word[0], word.start(), letters)
         if not words_of_line:
             lines.pop()
-        elif letters.written[match.end() : match.end() + 1] == "\x02":
+        elif letters.written[match.end() : match.end() + 1] == "\x02":  # PDFium's mark of a split word
             words_of_line[-1] = words_of_line[-1]._replace(text=words_of_line[-1].text + SOFT)
     return lines
 

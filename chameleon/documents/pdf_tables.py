@@ -134,7 +134,7 @@ def _ruled_table(parts: Mapping[Cell, Sequence[Line]], grid: RuledGrid) -> Table
     torn = sum(any(len(row.runs) > 1 for row in group) for group in levels.values())
     if len(parts) < _MIN_FILLED * len({cell for cells in every for cell in cells}) or len(columns) < 2:
         return None
-    if 4 * torn > len(parts) or 2 * len(used) < len(rows) * len(columns):
+    if 4 * torn > len(parts) or 2 * len(used) < len(rows) * len(columns):  # gaps in cells, or mostly merged
         return None
     rows = [[*cells] for cells in zip(*columns, strict=True)]
     values = [

@@ -33,8 +33,9 @@ Groups = Sequence[Collection[Cell]] | None
 def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured: Any) -> dict[str, Any]:
     """Return everything known about one arm as JSON; figures that were not `measured` are null.
 
-    `asks` are the modules that call a model and did not run; the answering one is last. `lacks` says why the
-    arm could not run, or could not finish.
+    Args:
+        asks: the modules that call a model and did not run; the answering one is last.
+        lacks: why the arm could not run, or could not finish.
     """
     return {
         "arm": arm.name,
@@ -167,8 +168,12 @@ def measure_arm(
 ) -> dict[str, Any]:
     """Run the steps before the answering module over all problems, if only that module calls a model.
 
-    Questions of a conversation have the earlier ones as history, with their gold answers if `gold_history`,
-    else with no answers. Returns the arm's figures; an arm that cannot run here says why.
+    Questions of a conversation have the earlier ones as history. Returns the arm's figures; an arm that
+    cannot run here says why.
+
+    Args:
+        gold_history: whether the history has the gold answers; otherwise it has no answers.
+        advance: called with the number of problems done.
     """
     plan = fixed_plan(arm.inventory)
     asks = [name for name in plan or () if arm.inventory.access[name].needs_model]

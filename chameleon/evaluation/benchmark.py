@@ -41,11 +41,14 @@ class Published:
 class Problem:
     """One problem: the input of a run, the gold answer for the scorer, and the columns it counts in.
 
-    `input` may hold more keys than an inventory takes, but never the gold answer. `columns` are the
-    benchmark's breakdown columns that the problem counts in; unknown ones are ignored. `detail` is whatever
-    else the scorers need (the unit, the answer's type); `picture` is a picture of the problem for people.
-    `sequence` names the problem's conversation and `position` its place in it, from 0: it is asked after the
-    earlier ones and sees their answers. With `to_decline` a run is right if it declines.
+    Args:
+        input: the input of a run. It may hold more keys than an inventory takes, but never the gold answer.
+        columns: the benchmark's breakdown columns that the problem counts in; unknown ones are ignored.
+        detail: whatever else the scorers need (the unit, the answer's type).
+        picture: a picture of the problem for people.
+        sequence: names the problem's conversation; empty for a single question.
+        position: its place there, from 0: it is asked after the earlier ones and sees their answers.
+        to_decline: whether a run is right if it declines.
     """
 
     id: str
@@ -66,7 +69,7 @@ class Described(ABC):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if cls.__doc__ and "about" not in vars(cls):
+        if cls.__doc__ and "about" not in vars(cls):  # an inherited one does not count
             cls.about = " ".join(cls.__doc__.partition("\n\n")[0].split()).removesuffix(".")
 
 
@@ -167,15 +170,19 @@ class GradedScorer(Scorer):
 class Benchmark(Described):
     """A benchmark: subclass it in `benchmarks/NAME.py`, and the file's name is its name.
 
-    `columns` are the columns of the paper's table after ALL, in order. `scorers` are by name, the default
-    first. `id_key` is the row key with the problem's id. Pictures are `ID.png` or `ID/image.png` in one of
-    the `picture_folders` next to the data ("" is the data's folder), or files that rows name
-    (`picture_named`); runs get them as `picture_key` if the questions are about them. With `takes_tables` the
-    tables are in a separate file or folder, by default one of `tables_beside` the data. A file is recognized
-    by rows that have all keys of one set in `known_by`. `groups` are the columns, including those of runs,
-    that `chameleon stats` shows by a common property ("table size"). With `last_counts` the last of several
-    predictions for a problem counts; otherwise that is an error. With `skips_bad_rows` an unusable row is
-    only a warning.
+    Attributes:
+        columns: the columns of the paper's table after ALL, in order.
+        scorers: the scorers by name, the default first.
+        id_key: the row key with the problem's id.
+        known_by: sets of keys; a file is recognized by rows that have all keys of one set.
+        picture_folders: folders next to the data with pictures, `ID.png` or `ID/image.png`; "" is the data's
+            folder. Rows may also name files (`picture_named`).
+        picture_key: the key under which runs get the picture, if the questions are about it.
+        takes_tables: whether the tables are in a separate file or folder.
+        tables_beside: where these tables are by default, relative to the data.
+        groups: the columns, also those of runs, that `chameleon stats` shows by a property ("table size").
+        last_counts: whether the last of several predictions for a problem counts; otherwise that is an error.
+        skips_bad_rows: whether an unusable row is only a warning.
     """
 
     name: ClassVar[str]
@@ -193,7 +200,7 @@ class Benchmark(Described):
     skips_bad_rows: ClassVar[bool] = False
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row per problem from the rows of a file, by default unchanged, or `InputError`."""
+        """Yield one row per problem from the rows of a file, by default unchanged. Raises `InputError`."""
         return iter(found)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
@@ -265,7 +272,7 @@ class Benchmark(Described):
 
     def scorer(self, judge: str | Callable[[Any, Any], bool] | None = None) -> type[Scorer]:
         """Return the rule with this name, the first by default, or one made from a function."""
-        if isinstance(judge, type):
+        if isinstance(judge, type):  # first, since a class can be called too
             if issubclass(judge, Scorer):
                 return judge
             raise InputError(f"{judge.__name__} is not a scorer", hint="Give a function of answer and gold.")

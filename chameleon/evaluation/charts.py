@@ -19,7 +19,8 @@ class Drawing(list[str]):
         self.append(f'<text class="{kind}" x="{x}" y="{y}">{escape(brief(text, 40))}</text>')
 
     def write_cut(self, width: str, text: str, x: object, y: int, kind: str = "plain") -> None:
-        self.append(f'<svg y="{y - 13}" width="{width}" height="{_LINE}">')
+        """Write a text of which only a `width`, such as "45%", is visible."""
+        self.append(f'<svg y="{y - 13}" width="{width}" height="{_LINE}">')  # 13: down to the baseline
         self.write(text, x, 13, kind)
         self.append("</svg>")
 

@@ -24,7 +24,8 @@ def difference(
 ) -> tuple[float, float] | tuple[None, None]:
     """Return how much more often ours is right on the shared questions, if any, and half of the interval.
 
-    The interval is for paired verdicts: questions that both have right, or both wrong, do not widen it.
+    Both are fractions, not points. The 90% interval is for paired verdicts: questions that both have right,
+    or both wrong, do not widen it.
     """
     pairs = [ours[id] - first[id] for id in ours.keys() & first.keys()]
     return (fmean(pairs), Z_90 * pstdev(pairs) / sqrt(len(pairs))) if pairs else (None, None)
@@ -125,7 +126,7 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
     usage = figures.get("usage", {})
     tokens = [usage.get("input_tokens"), usage.get("output_tokens")]
     less, half = figures.get("difference"), figures.get("difference_half_width_90")
-    to_first = "" if less is None else f"{less:+.4f}"
+    to_first = "" if less is None else f"{less:+.4f}"  # of graded figures, without an interval
     if less is not None and half is not None:
         to_first = f"{100 * less:+.2f} ± {100 * half:.2f}"
     seconds = arm["seconds_per_question"]

@@ -53,7 +53,7 @@ def full_name(benchmark: Benchmark) -> str:
 def recognized(path: Path) -> Benchmark:
     """Recognize the shipped benchmark from the first rows. Raises `InputError` if none or several match."""
     benchmarks = [find_benchmark(name) for name in shipped("benchmarks") if name != OWN]
-    keys = sorted({each.id_key for each in benchmarks})
+    keys = sorted({each.id_key for each in benchmarks})  # rows by id get their id under one of them
     rows = {key: list(islice(DataFile(path, key, keeps_bad=True), 20)) for key in keys}
     first = {key: [row for row in each if FAULT not in row] for key, each in rows.items()}
     matches = [each for each in benchmarks if _looks_like(each, first[each.id_key], path)]
@@ -85,11 +85,16 @@ class DataFile:
     """A file of rows.
 
     In .tsv, .tagged and CSV files and workbooks (first sheet only) a line of names is followed by one line
-    per row, whose number is its `line`; all others are JSON. In original releases a JSON object may hold the
-    rows by id, or a list may hold only ids: the row then gets its id as `id_key`. A file with one object
-    without an id holds rows, or predictions, by id, unless `one_is_a_row`. Raises `InputError` with the file
-    and line if something cannot be read; with `keeps_bad` an unreadable line becomes a row that says why, and
-    rows of JSON lines get their `line`, too.
+    per row; all others are JSON. Rows of CSV files and workbooks have their number as `line`. In original
+    releases a JSON object may hold the rows by id, or a list may hold only ids: the row then gets its id as
+    `id_key`.
+
+    Args:
+        one_is_a_row: a single object without an id is a row; otherwise it holds rows, or predictions, by id.
+        keeps_bad: an unreadable line becomes a row that says why; rows of JSON lines get their `line`, too.
+
+    Raises:
+        InputError: with the file and line if something cannot be read.
     """
 
     def __init__(
@@ -121,6 +126,7 @@ class DataFile:
                 return
             first, second = [*islice(filter(bytes.strip, lines), 2), b"", b""][:2]
             file.seek(0)
+            # Two lines, the first a whole object, are JSON lines; so is a single one if the name says so.
             is_lines = second or self.path.name.removesuffix(".gz").endswith(".jsonl")
             if is_lines and _OBJECT.fullmatch(first.strip()):
                 yield from self._lines(_lines_of(file))
@@ -133,7 +139,7 @@ class DataFile:
         except ValueError as problem:
             what = f"this is neither JSON nor JSON lines: {problem}"
             raise InputError(what, where=str(self.path)) from problem
-        del text
+        del text  # may be large: free it before the rows are used
         yield from self._json_rows(data)
 
     def _open(self) -> IO[bytes]:
@@ -231,10 +237,14 @@ def read_problems(
     *,
     on_skip: Callable[[InputError], object] = lambda problem: _log.warning("skipped: %s", problem),
 ) -> Iterator[Problem]:
-    """Read the problems of a file in order. `tables` is the file of tables, if they are separate.
+    """Read the problems of a file in order.
 
-    Raises `InputError` with the problem for a row that cannot be used and for a repeated id; if the benchmark
-    skips bad rows, calls `on_skip` with the error instead.
+    Args:
+        tables: the file or folder of tables, if they are separate; by default one next to the data.
+        on_skip: called with the error of each row that is skipped, if the benchmark skips bad rows.
+
+    Raises:
+        InputError: with the problem for a row that cannot be used and for a repeated id, if not skipped.
     """
     if tables is not None and not benchmark.takes_tables:
         raise InputError(f"problems of {benchmark.name} include tables", hint="Leave out the tables.")

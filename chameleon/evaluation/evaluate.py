@@ -29,7 +29,7 @@ _CONCERNS_ALL = frozenset(
 # A server is down, or a quota is used up: after `_MAX_FAILURES_IN_A_ROW` of these no more calls are made.
 _MODEL_FAILURES = frozenset({"EmptyReply", "ModelError", "RateLimited", "Unreachable"})
 _MAX_FAILURES_IN_A_ROW = 20
-_GRACE_S = 10.0
+_GRACE_S = 10.0  # after Ctrl-C, for running steps
 
 _log = logging.getLogger("chameleon")
 
@@ -55,18 +55,19 @@ def taken_by(inventory: Inventory, problem: Problem) -> dict[str, Any]:
 class Evaluation:
     """Run problems, and report each result.
 
-    - `executor` runs them, in `workers` threads; it gets what its inventory takes of a problem's input.
-      Requests for approval are refused if nobody can be asked.
-    - `scorer` judges answers; a declined or failed run is never right.
-    - `benchmark` returns further columns that a run counts in, and findings that the scorer looks at.
-    - `run_dir` keeps results and events; problems that it already has are not run again.
-    - `spending` counts the calls; the evaluation stops when its limit is reached.
-    - `on_event` is called with each event of a problem's run, including those kept earlier.
-    - `on_result` is called with each result, from one thread at a time.
-
     The questions of a conversation run one after the other. Each gets the earlier ones and this run's answers
-    as `input.history`, if the inventory takes it; the answer is empty if the run declined or failed. With
-    `gold_history` it gets the gold answers instead.
+    as `input.history`, if the inventory takes it; the answer is empty if the run declined or failed.
+
+    Args:
+        executor: runs the problems, in `workers` threads; it gets what its inventory takes of a problem's
+            input. Requests for approval are refused if nobody can be asked.
+        scorer: judges answers. A failed run is never right, a declined one only if it should decline.
+        benchmark: returns further columns that a run counts in, and findings that the scorer looks at.
+        run_dir: keeps results and events; problems that it already has are not run again.
+        spending: counts the calls; the evaluation stops when its limit is reached.
+        on_event: called with each event of a problem's run, including those kept earlier.
+        on_result: called with each result, from one thread at a time.
+        gold_history: whether `input.history` has the gold answers instead of this run's.
     """
 
     def __init__(
@@ -84,14 +85,14 @@ class Evaluation:
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
-        self.executor = copy.copy(executor)
+        self.executor = copy.copy(executor)  # the caller's keeps its `approve`
         self.executor.approve = executor.approve or refuse
         self.scorer, self.benchmark, self.run_dir = scorer, benchmark, run_dir
         self.workers, self.on_result, self.gold_history = workers, on_result, gold_history
         self.on_event, self.spending = on_event, spending or Spending()
         self._stop = threading.Event()
         self._problem: BaseException | None = None
-        self._handing_out, self._keeping = threading.Lock(), threading.Lock()
+        self._handing_out, self._keeping = threading.Lock(), threading.Lock()  # of the queue, of results
         self._failed_in_a_row = self._lost_in_a_row = 0
 
     def stop(self) -> None:
@@ -201,6 +202,7 @@ class Evaluation:
         kind = "" if error is None else error.kind
         self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _MODEL_FAILURES else 0
         self._lost_in_a_row = self._lost_in_a_row + 1 if kind == "Unreachable" else 0
+        # As many unreachable in a row as workers: the server is down. Other failures may concern one problem.
         failed, is_down = self._failed_in_a_row, self._lost_in_a_row >= self.workers
         if error is not None and (is_down or failed >= max(_MAX_FAILURES_IN_A_ROW, 2 * self.workers)):
             raise Stopped(

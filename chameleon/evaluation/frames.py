@@ -23,10 +23,16 @@ _TYPES = {"correct": "boolean", "cost": "float64", "seconds": "float64", **dict.
 def results(*folders: str | os.PathLike[str]) -> Any:
     """Return kept evaluations as one DataFrame: a row for each problem.
 
-    `folders` are folders of evaluations or patterns such as "runs/*"; the column `run` has their names.
     Values that a provider did not report are missing, never 0; `correct` is missing if answers are graded,
-    and each grade has its own column. Raises `MissingPackage` without pandas, `InputError` for a folder that
-    is not an evaluation, `LogError` for a damaged one.
+    and each grade has its own column.
+
+    Args:
+        folders: folders of evaluations or patterns such as "runs/*"; the column `run` has their names.
+
+    Raises:
+        MissingPackage: without pandas.
+        InputError: for a folder that is not an evaluation.
+        LogError: for a damaged one.
     """
     require("pandas", "results are given as a DataFrame by", "programs")
     import pandas

@@ -139,7 +139,10 @@ class Grid:
     ) -> Grid:
         """Compare these inventories, each with each of the models if it calls one.
 
-        Without a model, an inventory that begins with a reader that calls none is reduced to that reader.
+        Args:
+            models: names such as "openai:gpt-6-luna"; if empty, each inventory is one arm.
+            has_model: whether a model is set without being in `models`. If there is none, an inventory that
+                begins with a reader that calls none is reduced to that reader.
         """
         arms: dict[str, Arm] = {}
         for each in inventories:
@@ -196,7 +199,7 @@ def fixed_plan(inventory: Inventory) -> Sequence[str] | None:
 
 
 def _extend(below: Source, own: Source) -> Source:
-    not_of_it = {"without", *ArmSpec.__annotations__}
+    not_of_it = {"without", *ArmSpec.__annotations__}  # keys of an arm, but not of an inventory
     data = {key: value for key, value in own.data.items() if key not in not_of_it}
     data = under_new_names(data, places := dict(own.places), own.file)
     return extended(replace(own, data=data, places=places), below)

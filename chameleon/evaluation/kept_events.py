@@ -20,7 +20,7 @@ from chameleon.evaluation.results import Result
 from chameleon.usage import Usage
 
 EVENTS, RECENT = "events.jsonl.gz", "recent.jsonl"
-BACK = "back"
+BACK = "back"  # a line by `RunDir.take_back`: only the first events of the run count
 _RERUN_HINT = "Take its problem out of results.jsonl to run it again, or give another folder for the results."
 _GZIP = 31  # for zlib: a gzip member
 _MAX_MEMBER_BYTES = 1 << 30  # a larger member is damaged, or a bomb
@@ -80,6 +80,7 @@ class EventReader:
             return self._packed(result)
         except LogError:
             lines = recent_lines(self._folder).get(result.id, [])
+            # A member that begins after the end of the file is lost, not damaged.
             if not lines and result.member < (self._folder / EVENTS).stat().st_size:
                 raise
             return lines
@@ -138,7 +139,7 @@ def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str,
     damaged line.
     """
     lines_by_id = _by_problem(_lines_after(folder / EVENTS, start), folder / EVENTS)
-    lines_by_id |= recent_lines(folder)
+    lines_by_id |= recent_lines(folder)  # a process killed before the result leaves both: they are equal
     return {id: RunLines.of(id, each, folder) for id, each in lines_by_id.items() if id not in done}
 
 

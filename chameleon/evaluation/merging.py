@@ -27,9 +27,13 @@ def merge(parts: Sequence[Path], out: Path) -> None:
     """Merge the folders of all parts of an evaluation into one, as a single run would have written it.
 
     An unfinished part is copied as it is: the same evaluation resumes in `out`. A merge that fails leaves
-    nothing there. Raises `InputError` for a folder that is not a part, for a part that is missing or named
-    twice, and if `out` is not empty; `LogError` for a folder without settings, for a part with other
-    settings, for one that is being written to, and for a damaged one.
+    nothing there.
+
+    Raises:
+        InputError: for a folder that is not a part, for a part that is missing or named twice, and if `out`
+            is not empty.
+        LogError: for a folder without settings, for a part with other settings, for one that is being written
+            to, and for a damaged one.
     """
     settings_by_folder = _settings_of(parts)
     settings = _common(settings_by_folder)
@@ -47,7 +51,7 @@ def merge(parts: Sequence[Path], out: Path) -> None:
                     _copy(path, target, ids)
             if out.exists():
                 out.rmdir()
-            target.path.rename(out)
+            target.path.rename(out)  # on the same file system, so it appears at once
     except OSError as problem:
         raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
 
@@ -84,10 +88,10 @@ def _common(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the settings that one run would have. Raises `LogError` if the parts differ in them."""
     (first, settings), *others = parts.items()
     for path, other in others:
-        same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}
+        same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}  # except for the number
         differs = settings_diff(settings, same)
         was, now = (json.dumps(each.get(LIMIT, "unknown")) for each in (settings, other))
-        if not differs and was != now:
+        if not differs and was != now:  # `settings_diff` ignores limits
             differs = f"limit changed from {was} to {now}"
         if differs:
             hint = f"It is compared with {first}. Merge parts of one evaluation."

@@ -124,16 +124,21 @@ def evaluate(
             `table` (a path, a DataFrame, a `Table`), as in `docs/evaluation.md`, or `Problem` objects.
         inventory: what answers; by default one that fits the first question. Without a model `tables_first`
             and similar inventories use only the reader that they begin with.
+        llm: the model to ask: a name such as "openai:gpt-6-luna", an `LLM` or a LangChain chat model.
         scorer: "value" (the default) or "text overlap", or a function of answer and gold answer.
+        workers: how many questions run at once.
+        progress: whether to show a progress bar on stderr.
         given: input shared by all questions, such as `table`, `text` or `index`.
 
-    Raises `InputError` for a file that cannot be read, and for a row without a question or answer.
+    Raises:
+        InputError: for a file that cannot be read, and for a mapping without a question or answer. Such a row
+            of a file is skipped with a warning.
     """
     benchmark, problems = _problems(questions, given)
     if inventory is None:
         keys = problems[0].input if problems else ()
         names = next((names for key, names in DEFAULTS.items() if key in keys), DEFAULTS["table"])
-        inventory = names[llm is None]
+        inventory = names[llm is None]  # `DEFAULTS`: with a model, without one
     if llm is None and isinstance(inventory, str):
         inventory = first_rung(inventory) or inventory
     executor = inventory if isinstance(inventory, Executor) else Executor(inventory, llm)
@@ -156,8 +161,12 @@ def compare(
         print(compare("Which team leads?", ["tables_offline", "tables"], [model], table="league.csv"))
 
     A text that does not name a file is one question, and the rows are its answers. Otherwise they are the
-    counts, with half of the 90% interval and the paired difference to the first. Arguments and errors: see
-    `evaluate`.
+    counts, with half of the 90% interval and the paired difference to the first. Other arguments and errors:
+    see `evaluate`.
+
+    Args:
+        inventories: names, files or `Inventory` objects.
+        models: the models to ask; without any, each inventory runs once.
     """
     grid = Grid.of(inventories, models)
     if isinstance(questions, str) and not is_file_name(questions):

@@ -29,10 +29,10 @@ LONGEST = 2_000
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CELLS = 50, 500, 3_000
 _MAX_TABLE, _MIN_CELL = 200_000, 200  # characters: all cells of a table, and at least of one cell
 _MAX_PARTS, _MAX_DEPTH, _TOP_PROGRAMS = 50, 3, 12
-DECLINES = frozenset({"Declined", "InnerDeclined", "NotApproved", "Unverified"})
+DECLINES = frozenset({"Declined", "InnerDeclined", "NotApproved", "Unverified"})  # shown as declined
 _MAX_PAGE, _MIN_RUN, _TAGS = 8_000_000, 20_000, 40  # bytes: all texts, at least of a run, tags of a text
 _MAX_PICTURE_BYTES = 2_000_000
-_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}  # by their first bytes
 _GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon', 500
 _ALLOWED_CHARS = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji need the last two
 
@@ -112,7 +112,7 @@ class PageRoom:
 
     def begin(self, runs: int) -> str:
         """Begin the next run, with `runs` left: it may use a share of the remaining space."""
-        self.now = max(_MIN_RUN, self.left // min(8, max(1, runs)))
+        self.now = max(_MIN_RUN, self.left // min(8, max(1, runs)))  # an equal share, but at least an eighth
         return ""
 
     def shown(self, text: str, most: int = LONGEST) -> Shown:
@@ -194,7 +194,7 @@ class TableChange(NamedTuple):
     @classmethod
     def of(cls, before: Table, after: Table) -> TableChange:
         """Find what a step kept, dropped and added: columns by name, rows by the cells that both have."""
-        old = {name: place for place, name in reversed([*enumerate(before.header)])}
+        old = {name: place for place, name in reversed([*enumerate(before.header)])}  # first of equal names
         places = [old.get(name) for name in after.header][:_MAX_COLUMNS]
         names = set(after.header)
         dropped_columns = [place for place, name in enumerate(before.header) if name not in names]
@@ -207,6 +207,7 @@ class TableChange(NamedTuple):
         header = [("new" if there is None else "", after.header[n]) for n, there in enumerate(places)]
         header += [("gone", before.header[each]) for each in dropped_columns]
         height = min(_MAX_ROWS, max(5, _MAX_CELLS // max(1, len(header))))
+        # Rows keep their old places, with the dropped ones among them, unless the step reordered the rows.
         # For each line its place, and its row after the step and before it.
         lines: list[tuple[int, int | None, int | None]] = [
             (number if is_mixed or origin is None else origin, number, origin)
@@ -229,7 +230,7 @@ def _origins(before: Table, after: Table, places: Sequence[int | None]) -> list[
     common = [(here, there) for here, there in enumerate(places) if there is not None]
     free_rows: dict[tuple[str, ...], list[int]] = {}
     old_cells = _columns_of(before, [there for _, there in common])
-    for number in range(len(old_cells) - 1, -1, -1):
+    for number in range(len(old_cells) - 1, -1, -1):  # backward, so that `pop` takes the first
         free_rows.setdefault(old_cells[number], []).append(number)
     origins: list[int | None] = []
     for cells in _columns_of(after, [here for here, _ in common]):
@@ -369,7 +370,7 @@ def shown(text: str, most: int = LONGEST) -> Shown:
 def brief(text: object, most: int = 80) -> Shown:
     """Show the text on one line, cut with an ellipsis."""
     full_text = str(text)
-    line = " ".join(full_text[: 4 * most].split())
+    line = " ".join(full_text[: 4 * most].split())  # a huge text is not split as a whole
     cut = len(line) > most or len(full_text) > 4 * most
     return Shown(visible(line[:most]) + ("…" if cut else ""))
 

@@ -35,7 +35,7 @@ class PartOfProblems:
     def has(self, problem: Problem) -> bool:
         """Return whether a problem is in this part."""
         name = hashlib.sha256((problem.sequence or problem.id).encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(name[:8]) % self.of == self.number - 1
+        return int.from_bytes(name[:8]) % self.of == self.number - 1  # the same on every machine
 
     def __str__(self) -> str:
         return f"part {self.number} of {self.of}"
@@ -62,7 +62,7 @@ class Problems:
     A conversation's problems are kept together: the limit can cut only the last one.
 
     A first pass counts them and collects their `ids`, those `without_question` and the `blind` ones, whose
-    picture was not found. Raises what `read` raises.
+    picture was not found. The limit is for all parts together. Raises what `read` raises.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Problems:
         limit: int | None = None,
         part: PartOfProblems | None = None,
     ) -> None:
-        self._read, self._limit, self.part = read, limit, part
+        self._read, self._limit, self.part = read, limit, part  # `read` is called again for each pass
         self.ids: set[str] = set()
         self.has_conversations = False  # also in other parts
         self.without_question: list[str] = []

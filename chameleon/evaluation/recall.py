@@ -129,7 +129,7 @@ def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit])
     if (place := _place(query.gold, hits)) or len(hits) < max(DEPTHS):
         return place or math.inf
     place = _place(query.gold, retriever.search(query.text, len(index)))
-    return max(place, max(DEPTHS) + 1) if place else math.inf
+    return max(place, max(DEPTHS) + 1) if place else math.inf  # the first search did not have it
 
 
 def _place(id: str, hits: Sequence[Hit]) -> int:

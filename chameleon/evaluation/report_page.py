@@ -34,6 +34,7 @@ class RunSection:
 
     def __init__(self, run: Run, number: int, most: int, runs: Sequence[Run]) -> None:
         self.run, self.number = run, number
+        # Runs of the same benchmark are ranked together, so that they show the same problems.
         alike = [each for each in runs if each.settings["benchmark"] == run.settings["benchmark"]]
         places = {id: place for place, id in enumerate(run.index, 1)}
         first = islice((id for id in ranked(alike) if id in places), most)

@@ -20,19 +20,23 @@ VERDICTS = ("wrong", "declined", "failed", "right")
 GRADED = ("declined", "failed", "graded")
 SEQUENCES = "SEQ"
 """The column that counts whole conversations: one is right if all its questions are."""
-_MAX_REASON_CHARS, _MAX_REASONS = 300, 1000
-_MAX_FILE_BYTES = 1 << 48
+_MAX_REASON_CHARS, _MAX_REASONS = 300, 1000  # characters of a message, distinct messages of a tally
+_MAX_FILE_BYTES = 1 << 48  # 256 TiB: a larger offset is damage
 _OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", "dropped", "member"})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """The outcome of one problem. `answer` and `gold` are JSON values; `seconds` is the sum over its steps.
+    """The outcome of one problem. `answer` and `gold` are JSON values.
 
-    If the benchmark grades, `correct` is None and `grades` has the grades. `sequence` and `position` are
-    those of the problem; `found` is what the run found in addition to its answer; `dropped` are parameters
-    left out of model calls, as "temperature (openai:gpt-5-mini)"; `member` is the offset of the gzip member
-    with its events, in bytes.
+    Attributes:
+        correct: whether it is right; None if the benchmark grades.
+        seconds: the sum over its steps.
+        grades: the grades by name, if the benchmark grades.
+        sequence, position: as of the problem.
+        found: what the run found in addition to its answer.
+        dropped: parameters left out of model calls, as "temperature (openai:gpt-5-mini)".
+        member: the offset of the gzip member with its events, in bytes.
     """
 
     id: str
@@ -103,7 +107,7 @@ class Result:
     @property
     def verdict(self) -> str:
         """The outcome in a word: one of `VERDICTS`, or of `GRADED`."""
-        if not self.answered and not self.correct:
+        if not self.answered and not self.correct:  # a right decline is "right"
             return "declined" if self.declined else "failed"
         if self.correct is None:
             return "graded"
@@ -121,6 +125,7 @@ class Result:
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         texts = (data["id"], data.get("sequence", ""), *data.get("plan", ()), *data.get("columns", ()))
+        # A rule may grade with True and False, which `is_amount` refuses.
         grades = (float(each) if isinstance(each, bool) else each for each in data.get("grades", {}).values())
         numbers = (data["seconds"], data.get("position", 0), *grades)
         if not all(isinstance(each, str) for each in texts) or not all(map(is_amount, numbers)):

@@ -47,8 +47,12 @@ class RunDir(AbstractContextManager["RunDir"]):
     `done` names the problems that had a result at opening: `on_kept` is called with each of these results.
     `answers` has their answers if they are answered questions of a conversation. `dropped` is the cost of
     steps that were taken back. Writing is safe from several threads; only one process at a time may open the
-    directory. Raises `LogError` when another evaluation has it open, when its settings differ (naming the
-    difference), or when it holds a file that is not ours; `InputError` when it cannot be made.
+    directory.
+
+    Raises:
+        LogError: when another evaluation has it open, when its settings differ (naming the difference), or
+            when it has results or events without settings.
+        InputError: when it cannot be made, or holds something else.
     """
 
     def __init__(
@@ -98,6 +102,7 @@ class RunDir(AbstractContextManager["RunDir"]):
         """Keep a problem's result, after all its events; return it with the offset of these."""
         with self._lock:
             lines = b"".join(self._open.get(result.id, ()))
+            # The events come first, so that no result is without them; mtime=0 makes the bytes reproducible.
             member = self._events.append(gzip.compress(lines, mtime=0)) if lines else None
             result = replace(result, member=member)
             self._results.append(json_line(result.to_json()))
@@ -218,7 +223,7 @@ class RunDir(AbstractContextManager["RunDir"]):
             self._results.rewrite(json_line(moved.get(each.id, each).to_json()) for each in self._kept())
         self._drop_stale()
         with suppress(OSError, EOFError, ValueError, zlib.error):  # damaged parts are not changed
-            if not moved:
+            if not moved:  # else it would cut the members just added
                 self._events.cut(read_member(self.path / EVENTS, last)[1] if last >= 0 else 0)
         self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
         for id, run in self._begun.items():

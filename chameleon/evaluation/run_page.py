@@ -124,7 +124,7 @@ def events_of(state: State) -> Iterator[Event]:
         while number < len(state.history):
             record = state.history[number]
             if not record.dropped and steps[:1] != [record.step]:
-                break
+                break  # it is a step of the next plan
             yield from (Nested(record.step.module, event) for event in state.within.get(number, ()))
             yield record
             steps = steps if record.dropped else steps[1:]
@@ -141,6 +141,7 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
     timed = [event for event in events if isinstance(event, Plan | StepRecord)]
     starts, start, end = [], 0.0, 0.0
     for event in timed:
+        # A step that ran in parallel began with the one before it, any other when all before it had ended.
         start = start if isinstance(event, StepRecord) and event.beside else end
         starts.append(start)
         end = max(end, start + round(event.seconds, 6))  # as rounded in a log
@@ -151,7 +152,7 @@ def _bars(events: Iterable[Event]) -> Iterator[Bar]:
             kind = "" if error is None else "declined" if error.kind in DECLINES else "failed"
         else:
             name, kind = f"plan {planned_by(event.by)}", "refused" if event.refused else ""
-        share = 100 * round(event.seconds, 6) / total
+        share = 100 * round(event.seconds, 6) / total  # drawn as 0.4% or more, to be seen
         yield Bar(name, kind, min(100 * start / total, 99.6), max(share, 0.4), in_time(event.seconds))
 
 
@@ -176,7 +177,7 @@ def _marks_in(table: Table, sources: Iterable[Mapping[str, Any]]) -> Marks:
         names = source.get("columns") or ()
         columns = frozenset(place for place, name in enumerate(table.header) if name in names)
         for row in source.get("rows") or ():
-            marks[row - 1] = marks.get(row - 1, frozenset()) | columns
+            marks[row - 1] = marks.get(row - 1, frozenset()) | columns  # sources count rows from 1
         for row, name in source.get("cells") or ():
             places = {place for place, own in enumerate(table.header) if own == name}
             marks[row - 1] = marks.get(row - 1, frozenset()) | places

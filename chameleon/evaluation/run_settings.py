@@ -36,8 +36,11 @@ def settings_of(
 ) -> dict[str, Any]:
     """Return the content of `settings.json`: everything that a result depends on, and when the run began.
 
-    `resolved` are the resolved settings of the machine that runs it, if that is not this one. Raises
-    `InputError` for data that cannot be read, and what `runtime_info` of a module or planner raises.
+    Args:
+        resolved: the resolved settings of the machine that runs it, if that is not this one.
+
+    Raises:
+        InputError: for data that cannot be read; also whatever `runtime_info` of a module or planner raises.
     """
     inventory, rule = executor.inventory, benchmark.scorers.get(scorer)
     base: Any = to_json(executor.settings)
@@ -127,7 +130,7 @@ def own_files(inventory: Inventory) -> dict[str, str]:
     """Digest the files of modules and planners that are not Chameleon's, by file name."""
     by_name: dict[str, dict[Path, None]] = {}
     for part in _parts(inventory):
-        made_of = getattr(part, "function", type(part))
+        made_of = getattr(part, "function", type(part))  # a tool's function
         if made_of.__module__.split(".")[0] != "chameleon":
             with suppress(TypeError, OSError):  # a class defined in a notebook has no file
                 path = Path(inspect.getsourcefile(made_of) or "")

@@ -13,7 +13,7 @@ from chameleon.evaluation.results import Result
 from chameleon.sandbox import ExecResult, shared_sandbox
 from chameleon.text import nearest, type_in_words
 
-_MAX_PROGRAMS = 4
+_MAX_PROGRAMS = 4  # at once
 # Names of a prediction in other systems' files and in our results.
 _PREDICTIONS = ("prediction", "executed_recorded", "executed")
 
@@ -93,13 +93,20 @@ def score(
 ) -> Scored:
     """Return the verdict on every problem.
 
-    A problem without a row of predictions counts as wrong. With `given` it has no result instead, nor does
-    one whose row lacks a field that others have. Programs run in the sandbox for at most five seconds each,
-    as in Program-of-Thoughts. Raises `InputError` for rows without an id or the field, for two rows with the
-    same id (unless `last_counts`), and if the scorer cannot read a value.
+    A problem without a row of predictions counts as wrong. Programs run in the sandbox for at most five
+    seconds each, as in Program-of-Thoughts.
+
+    Args:
+        given: whether a problem without a row has no result instead, nor one whose row lacks a field that
+            others have.
+        last_counts: whether the last of several rows with the same id counts.
+
+    Raises:
+        InputError: for rows without an id or the field, for two rows with the same id (unless
+            `last_counts`), and if the scorer cannot read a value.
     """
     by_id = _by_id(rows, id_of, last_counts)
-    if given and any(map(wanted.is_in, by_id.values())):
+    if given and any(map(wanted.is_in, by_id.values())):  # else `of` reports the wrong name
         by_id = {id: row for id, row in by_id.items() if wanted.is_in(row)}
     every = list(problems)
     scored = Scored(problems=len(every), unknown=len(by_id.keys() - {problem.id for problem in every}))

@@ -102,7 +102,7 @@ class Comparison:
         """
         by_data: dict[Any, list[Run]] = {}
         for run in runs:
-            data = run.settings["data"] if run.benchmark.skips_bad_rows else None
+            data = run.settings["data"] if run.benchmark.skips_bad_rows else None  # own questions: by file
             by_data.setdefault((run.settings["benchmark"], data and data["sha256"]), []).append(run)
         tables = []
         for group in by_data.values():
@@ -182,7 +182,7 @@ def ranked(runs: Iterable[Run]) -> list[str]:
             verdicts.setdefault(id, set()).add(verdict)
 
     def rank(id: str) -> tuple[int, list[str]]:
-        first = _WORST_FIRST.index(min(verdicts[id])) if len(verdicts[id]) == 1 else -1
+        first = _WORST_FIRST.index(min(verdicts[id])) if len(verdicts[id]) == 1 else -1  # -1: runs differ
         return first, [number.zfill(20) for number in re.findall(r"\d+", id)]  # not as they finished
 
     return sorted(verdicts, key=rank)

@@ -18,7 +18,7 @@ from chameleon.interop.spans import NEXT_IDS
 
 _TIMEOUT_SECONDS = 5.0
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
-_MAX_WAITING, _BATCH, _DELAY_MILLISECONDS = 65_536, 512, 500
+_MAX_WAITING, _BATCH, _DELAY_MILLISECONDS = 65_536, 512, 500  # spans in the queue, and in a request
 
 
 class Collector(BatchSpanProcessor):

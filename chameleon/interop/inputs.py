@@ -40,9 +40,10 @@ _TABLE = "A table with its header: JSON, or text of two lines or more as CSV, TS
 class Inputs:
     """Builds the input of an inventory from JSON written by another program.
 
-    - `inventory`: the inventory to run; one without `input:` takes a question.
-    - `folders`: where files may be read; paths elsewhere and hidden files are refused.
-    - `given`: inputs that stay the same for all calls and are hidden from callers.
+    Args:
+        inventory: the inventory to run; one without `input:` takes a question.
+        folders: where files may be read; paths elsewhere and hidden files are refused.
+        given: inputs that stay the same for all calls and are hidden from callers.
     """
 
     def __init__(
@@ -149,7 +150,7 @@ class Inputs:
                 f"{key} is missing {'mimeType' if not isinstance(kind, str) else 'data'}",
                 hint='Send {"mimeType": "image/png", "data": "…"}, the bytes in base64.',
             )
-        if len(data) > MAX_BYTES * 4 // 3 + 4:
+        if len(data) > MAX_BYTES * 4 // 3 + 4:  # base64 has four characters for three bytes
             raise InputError(f"{key} has more than the limit of {MAX_BYTES:,} bytes")
         try:
             decoded = base64.b64decode(data, validate=True)

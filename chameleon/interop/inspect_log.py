@@ -28,8 +28,10 @@ Json = dict[str, Any]
 def write_inspect_log(run_dir: Path, file: Path) -> int:
     """Write an evaluation's folder as an Inspect log, `.eval` or `.json`; return the number of problems.
 
-    Raises `MissingPackage` without the extra `inspect`, `InputError` for another kind of file or a missing
-    folder, and as `read_run` does.
+    Raises:
+        MissingPackage: if the extra `inspect` is not installed.
+        InputError: if the file is of another kind, or its folder or the evaluation's is missing.
+        LogError: as `read_run` raises it.
     """
     if file.suffix not in (".eval", ".json"):
         raise InputError("an Inspect log must be named NAME.eval or NAME.json", where=str(file))

@@ -101,10 +101,11 @@ class Served(NamedTuple):
 class InventoryServer:
     """Answers the requests of MCP clients with inventories; calls run in parallel in one event loop.
 
-    - `executors`: what to serve, each as a tool.
-    - `folders`: where tables and other files may be read by path; by default only content is accepted.
-    - `lists_runs`: whether to list the traces of runs, as suits a single client; otherwise a trace needs its
-      address, which is long and random.
+    Args:
+        executors: what to serve, each as a tool.
+        folders: where tables and other files may be read by path; by default only content is accepted.
+        lists_runs: whether to list the traces of runs, as suits a single client; otherwise a trace needs its
+            address, which is long and random.
     """
 
     def __init__(
@@ -254,10 +255,13 @@ async def serve_stdio(server: Server[Any]) -> None:
 async def serve_http(
     server: Server[Any], host: str, port: int, tell: Callable[[str], None] = lambda url: None
 ) -> None:
-    """Serve clients over streamable HTTP at /mcp of this host and port; port 0 picks a free one.
+    """Serve clients over streamable HTTP at /mcp of this host and port.
 
-    Requests that name another host or come from another origin's page are refused. `tell` is called with the
-    address once it is bound.
+    Requests that name another host or come from another origin's page are refused.
+
+    Args:
+        port: 0 picks a free one.
+        tell: called with the address once it is bound.
     """
     import uvicorn
 
@@ -270,7 +274,7 @@ async def serve_http(
     app = server.streamable_http_app(
         host=host,
         transport_security=security,
-        max_request_body_size=MAX_BYTES * 3 // 2,
+        max_request_body_size=MAX_BYTES * 3 // 2,  # a file in base64 is a third larger
         max_sessions=MAX_SESSIONS,
     )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

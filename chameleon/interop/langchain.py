@@ -60,9 +60,10 @@ def as_tool(
     Its arguments are the `input:` of the inventory: tables as CSV text, pictures as content. If a run
     declines or fails, the agent gets the reason. The artifact is the output of `as_runnable`.
 
-    - `name`, `description`: used instead of the inventory's own.
-    - `given`: inputs that stay the same, such as the table; the agent does not see them.
-    - `folders`: where files may be read by path; by default nowhere.
+    Args:
+        name, description: used instead of the inventory's own.
+        given: inputs that stay the same, such as the table; the agent does not see them.
+        folders: where files may be read by path; by default nowhere.
     """
     inventory, runnable = executor.inventory, as_runnable(executor)
     inputs = Inputs(inventory, folders, given)

@@ -262,7 +262,7 @@ def _fits(tool: Any, place: str) -> bool:
     from mcp_types.methods import validate_server_result
 
     try:
-        validate_server_result("tools/list", "2025-11-25", {"tools": [tool]})
+        validate_server_result("tools/list", "2025-11-25", {"tools": [tool]})  # a revision of the protocol
     except ValueError:
         name = one_line(harmless(str(tool.get("name") if isinstance(tool, dict) else tool)), 60)
         _log.warning("%s: the tool %s is left out: its listing is invalid", place, name)
@@ -289,7 +289,7 @@ def _from_environment(settings: Mapping[str, str]) -> dict[str, str]:
         name = value[1:]
         if not value.startswith("$"):
             values[key] = value
-        elif name.startswith("$"):
+        elif name.startswith("$"):  # "$$NAME" is the text "$NAME"
             values[key] = name
         elif name in os.environ:
             values[key] = os.environ[name]

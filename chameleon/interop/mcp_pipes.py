@@ -110,7 +110,7 @@ class ServerProcess:
 
     async def _listen(self, process: Any) -> None:
         while piece := await process.stderr.read(65_536):
-            for line in piece.decode(errors="replace").split("\n")[-50:]:
+            for line in piece.decode(errors="replace").split("\n")[-50:]:  # only four are kept
                 text = one_line(redact(harmless(line[:1_000]), also=self.env.values()))
                 if not _TRACE_LINE.match(text):
                     self.last_words.append(text)

@@ -26,8 +26,8 @@ def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
     Structured content takes precedence over text; one value is returned by itself, several as a list.
 
     Raises:
-        StepRejected: the tool failed; the message is the server's.
-        ModuleError: the result is nested too deeply, or a picture or file cannot be read.
+        StepRejected: if the tool failed; the message is the server's.
+        ModuleError: if the result is nested too deeply, or a picture or file cannot be read.
     """
     content, structured = result.get("content") or [], result.get("structuredContent")
     items = content if isinstance(content, list) else [content]
@@ -109,7 +109,7 @@ def _picture(encoded: Any) -> Path:
             unfinished = path.with_name(f"{path.name}.{os.getpid()}")
             unfinished.write_bytes(data)
             unfinished.chmod(0o600)
-            unfinished.replace(path)
+            unfinished.replace(path)  # at once: another process may save or read the same picture
     except OSError as problem:
         raise ModuleError(f"an image cannot be saved: {problem.strerror}", where=str(folder)) from problem
     return path

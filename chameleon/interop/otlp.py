@@ -67,7 +67,12 @@ class Traces(AbstractContextManager["Traces"]):
         self._runs: dict[str, RunSpans] = {}
 
     def event(self, event: Event, key: str = "", conversation: str = "") -> None:
-        """Send the spans that end with an event of a run; `key` separates runs that happen at once."""
+        """Send the spans that end with an event of a run.
+
+        Args:
+            key: separates runs that happen at once.
+            conversation: the id of the conversation that the run is a turn of (`spans.conversation_id`).
+        """
         if isinstance(event, RunStarted):
             self.end(key)
             tracer, content = self.collector.tracer, self.content

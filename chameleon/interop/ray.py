@@ -82,7 +82,10 @@ class OnRay(Executor):
         on_text: OnText | None = None,
         within: RunContext | None = None,
     ) -> Iterator[tuple[Event, State]]:
-        """Yield each event of a run with the state after it, once a worker has finished the run."""
+        """Yield each event of a run with the state after it, once a worker has finished the run.
+
+        Raises `InputError` with `on_text`, or if `log` is an `EventLog`: a worker can use neither.
+        """
         if on_text is not None or isinstance(log, EventLog):
             raise InputError("a run on other machines cannot stream text or write a log")
         lines = [_line(event) for event in log]
@@ -196,6 +199,7 @@ class Workers:
         cpus = min(resources.get("CPU", 1), resources["GPU"] if gpus else math.inf)
         self.count = max(1, min(runs, int(cpus)))
         self.room = math.ceil(runs / self.count)
+        # One call more than runs, so that `stop` is not kept waiting.
         self._kind: Any = ray.remote(Worker).options(num_cpus=1, num_gpus=gpus, max_concurrency=self.room + 1)
         self._starts = MAX_ATTEMPTS * self.count  # starts that may fail, less one
         self._actors: set[Any] = set()
@@ -313,6 +317,7 @@ def connect(address: str | None) -> bool:
     """Connect to a cluster unless already connected; return whether this call connected."""
     require("ray", "running on Ray needs", "ray")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # A worker without a GPU keeps the variables of its machine, such as CUDA_VISIBLE_DEVICES.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if "RAY_AUTH_TOKEN" in os.environ or Path("~/.ray/auth_token").expanduser().exists():
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # clusters without a token accept it too

@@ -303,7 +303,7 @@ def _sendable(value: Any) -> Any:
 
 
 def _nanoseconds(seconds: float) -> int:
-    return max(round(seconds * 1e6), 0) * 1000
+    return max(round(seconds * 1e6), 0) * 1000  # in whole microseconds, as in the log
 
 
 def _digest(data: bytes, length: int) -> str:

@@ -39,7 +39,7 @@ def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
     `read` builds the inventories that it runs as modules. Raises `InventoryError` with the place.
     """
     if not source.above:
-        source = replace(source, nesting=Nesting())
+        source = replace(source, nesting=Nesting())  # each outermost inventory has its own count
     spec = spec_of(source)
     builder = Builder(source, spec, read)
     return {
@@ -207,7 +207,7 @@ class Builder:
         with placed(self._place(path)):
             modules = [*map(module_of, target if is_list else [target])]
         if not is_list:
-            return copy.copy(modules[0])
+            return copy.copy(modules[0])  # its settings change, and others may use the same object
         args |= {"given": modules, "max_runs": entry.max_runs}
         return cast(Toolkit, self._build(ModuleList, args, path))
 
@@ -246,7 +246,7 @@ class Builder:
             owner.table_view = replace(owner.table_view, **view)
         vars(owner).update(settings)
         llm, given_for_all = entry.llm, self.source.params
-        own = llm.params() if llm else {}
+        own = llm.params() if llm else {}  # overridden by those for all calls
         params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
         specs = [each for each in (self.spec.llm, llm) if each and "temperature" in each.model_fields_set]
         if given_for_all.get("temperature", 0) is None or (specs and specs[-1].temperature is None):

@@ -95,7 +95,7 @@ class Composition:
                 if name not in modules:
                     modules[name] = named(each, name)
                     brought.add(name)
-                elif not isinstance(modules[name], type(each)):
+                elif not isinstance(modules[name], type(each)):  # `replace` runs this again on its own result
                     what = f"the module name {name} is reserved by the planner {planner.name}"
                     where = self.place(("modules", name))
                     raise InventoryError(what, where=where, hint="Give the module another name.")

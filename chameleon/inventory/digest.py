@@ -56,7 +56,7 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
 def _for_one_question(inventory: Inventory) -> list[str]:
     """List the modules that change the input because of this question, which they or their sources read."""
     keys, names = {"input.question"}, set[str]()
-    while more := {
+    while more := {  # until nothing further depends on the question
         name: access
         for name, access in inventory.access.items()
         if name not in names and access.reads is not None and access.reads & keys

@@ -44,9 +44,14 @@ class Inventory(Composition):
     ) -> Inventory:
         """Return an inventory from an inventory, a name, a file, or a list of tools.
 
-        Tools are functions, modules, module classes, and names of shipped modules; `planner`, a name or an
-        instance, then plans over them (by default `one_shot`), and `name` names the inventory. Raises
-        `InventoryError` for anything else, and for a `planner` if the inventory already has one.
+        Tools are functions, modules, module classes, and names of shipped modules.
+
+        Args:
+            planner: a planner, its class or its name, to plan over a list of tools; default: `one_shot`.
+            name: the name of an inventory made from tools.
+
+        Raises:
+            InventoryError: for anything else, and for a `planner` if the inventory already has one.
         """
         is_spec = isinstance(given, Mapping) and "modules" in given
         if planner is not None and (is_spec or isinstance(given, Inventory | str | Path)):
@@ -75,8 +80,10 @@ class Inventory(Composition):
     ) -> Inventory:
         """Read the shipped inventory of that name, or the file at that path.
 
-        `recorded` are the settings in a run's log, `RunStarted.settings`. Server tools are then taken from
-        that log, without calling any server.
+        Args:
+            folder: where to look for the file first.
+            recorded: the settings in a run's log, `RunStarted.settings`. Server tools are then taken from
+                that log, without calling any server.
         """
         return cls.read(replace(read_source(str(name), folder), recorded=recorded or {}))
 
@@ -163,7 +170,7 @@ class Inventory(Composition):
             raise InputError(f"the input is {type_in_words(given)}", hint=hint)
         present = {key: values.adopted(value) for key, value in given.items() if value is not None}
         # Every inventory accepts earlier turns.
-        types = {HISTORY: "list?", **self.input_types} if self.input_types else {}
+        types = {HISTORY: "list?", **self.input_types} if self.input_types else {}  # no types: all fit
         for key, kind in types.items():
             if key not in present and not kind.endswith("?"):
                 what = f"the inventory {self.name} needs {with_article(key)}"

@@ -107,7 +107,7 @@ def _faults_of_plans(inventory: Composition) -> Iterator[Obstacle]:
             names = " → ".join(step.module for step in plan)
             what, where = f"the plan {names} breaks a rule: {problem.what}", inventory.place(path)
             if problem.path:
-                index = plan.index(steps[int(problem.path[0])])
+                index = plan.index(steps[int(problem.path[0])])  # `steps` lacks the excluded modules
                 what = f"step {index + 1} of the plan {names}: {problem.what}"
                 where = inventory.place((*path, index))
             yield Obstacle(path[0], InventoryError(what, hint=problem.hint, where=where))

@@ -31,9 +31,14 @@ _ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # not named
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
     """Return the class of that name; for modules also a function or an instance.
 
-    It looks in this order: "package.module:Class" (a file in `folders`, or importable); the classes shipped
-    with Chameleon (one per file); entry points of the group "chameleon.modules" (or planners, benchmarks).
-    Raises `InventoryError` with the nearest name.
+    Args:
+        name: "package.module:Class" (a file in `folders`, or importable), or else the name of a class shipped
+            with Chameleon (one per file), or else of an entry point of the group "chameleon.modules" (or
+            planners, benchmarks).
+        folders: where the user's files are, nearest first.
+
+    Raises:
+        InventoryError: with the nearest name, if there is none of that name.
     """
     if ":" in name:
         home, _, class_name = name.rpartition(":")
@@ -44,7 +49,7 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
         return _checked(getattr(namespace, class_name), name, family)
     if (path := shipped(family).get(name)) is not None:
         module = importlib.import_module(path)
-        for cls in filter(inspect.isclass, vars(module).values()):
+        for cls in filter(inspect.isclass, vars(module).values()):  # also those that the file imports
             if cls.__module__ == path and name in (snake_case(cls.__name__), getattr(cls, "name", "")):
                 return cls
         raise InventoryError(f"{path} defines no class named {name!r}")
@@ -119,7 +124,7 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
             return module or importlib.import_module(path)
         except ModuleNotFoundError as problem:
             if problem.name is None or not f"{path}.".startswith(f"{problem.name}."):
-                raise
+                raise  # the file is there, but not what it imports
             if not folders and (module := import_own(path, cwd)) is not None:
                 return module
             file = f"{path.removesuffix('.py').split('.')[-1]}.py"
@@ -151,8 +156,12 @@ def build(
 ) -> Any:
     """Make an instance, checking parameters against the constructor's annotations.
 
-    `locate(parameter)` returns the place of a parameter; `other_keys` may be next to the parameters. Raises
-    `InventoryError` naming a parameter that is unknown (with the nearest), missing, or of a wrong type.
+    Args:
+        locate: returns the place of a parameter by name, and without a name that of the whole, for errors.
+        other_keys: keys that may be next to the parameters in a file, as hints for an unknown one.
+
+    Raises:
+        InventoryError: for a parameter that is unknown (with the nearest), missing, or of a wrong type.
     """
     from pydantic import ValidationError
 
@@ -204,4 +213,4 @@ def _validated(annotation: Any, value: Any) -> Any:
         text = json.dumps(value)
     except (TypeError, ValueError):  # not JSON: a date, or a planner instance
         return adapter.validate_python(value, strict=True)
-    return adapter.validate_json(text, strict=True)
+    return adapter.validate_json(text, strict=True)  # for JSON, strict mode allows the two exceptions

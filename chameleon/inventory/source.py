@@ -145,7 +145,8 @@ def shipped_grids() -> list[str]:
 def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
     """Read the inventory `name`, shipped or a path (looked up in `folder` first), and those it extends.
 
-    Raises `InventoryError` with file and line if it is missing, not YAML, or extends itself.
+    `chain` has the files that led here by `extends`, outermost first. Raises `InventoryError` with file and
+    line if it is missing, not YAML, or extends itself.
     """
     file = INVENTORY.find(name, folder)
     _check_circle(str(file), chain, "inventories extend one another")
@@ -276,5 +277,6 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
         elif key == "budget":
             merged[key] = {**below[key], **value}
         else:
+            # With a `use` it may be another class: the parent's parameters are for the old one.
             merged[key] = value if value.get("use") is not None else _merge(below[key], value)
     return merged

@@ -45,7 +45,7 @@ def import_own(path: str, folders: Sequence[Path]) -> ModuleType | None:
         if package not in sys.modules:
             spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
             spec.submodule_search_locations = [str(root)]
-            sys.modules.setdefault(package, importlib.util.module_from_spec(spec))
+            sys.modules.setdefault(package, importlib.util.module_from_spec(spec))  # threads may race
         place = root.joinpath(*name.split("."))
         if place.with_name(f"{place.name}.py").is_file() or (place / "__init__.py").is_file():
             importlib.invalidate_caches()  # the file may be newer than the cached listing of its folder

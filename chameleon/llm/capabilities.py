@@ -61,6 +61,7 @@ class Capabilities:
             return wanted
         place = EFFORTS.index(wanted)
         efforts = [effort for effort in EFFORTS if effort in self.efforts and effort != "none"]
+        # In ascending order, so that `min` finds the lower of two first.
         return min(efforts, key=lambda effort: abs(EFFORTS.index(effort) - place), default="none")
 
 
@@ -78,6 +79,7 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
     default = str(profile.get("reasoning_effort_default") or "")
     may_think = profile.get("reasoning_output") is True
     refuses, refuses_thinking = (set(family.get(name, ())) for name in ("refuses", "refuses_thinking"))
+    # A profile does not say when: a model that can stop thinking refuses it only while it thinks.
     if may_think and profile.get("temperature") is False and not refuses | refuses_thinking >= _SAMPLING:
         (refuses_thinking if "none" in efforts else refuses).update(_SAMPLING)
     if profile.get("reasoning_output") is False and "reasons" not in family:
@@ -126,11 +128,11 @@ def _entries_for(model: str, key: str) -> dict[str, Any]:
     """Return the entries of a section of `models.yaml` whose name starts the model's name."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
-    entries = section(key).get("openai" if provider == "azure_openai" else provider, {})
+    entries = section(key).get("openai" if provider == "azure_openai" else provider, {})  # the same models
     return {
         prefix: entry
         for prefix, entry in entries.items()
-        if name == prefix or name.startswith((f"{prefix}-", f"{prefix}."))
+        if name == prefix or name.startswith((f"{prefix}-", f"{prefix}."))  # gpt-5: gpt-5-mini, not gpt-50
     }
 
 

@@ -107,7 +107,7 @@ class GivenClient(ChatClient):
     def __init__(self, chat: Any) -> None:
         if not hasattr(chat, "_get_ls_params"):
             raise NoModel(f"{type(chat).__name__} is not a chat model", hint="Pass a LangChain chat model.")
-        params = chat._get_ls_params()
+        params = chat._get_ls_params()  # for LangSmith: the names of the provider and of the model
         provider = params.get("ls_provider") or chat._llm_type
         # Clients of pipelines and endpoints keep the model's name and the address on the object they wrap.
         both = [each for each in (chat, getattr(chat, "llm", None)) if each is not None]
@@ -172,8 +172,11 @@ def make_client(
 ) -> BaseChatModel:
     """Create the client of `provider:name`, with its own retries off, for requests with these fields.
 
-    Raises `MissingPackage`, `AuthFailed` if no key is set, `NoModel` for a missing script, and
-    `ModelError` if the client refuses the settings or the fields.
+    Raises:
+        MissingPackage: if the provider's package is missing, or cannot be loaded.
+        AuthFailed: if no key is set.
+        InputError: if a script does not exist, or cannot be read.
+        ModelError: if the client refuses the settings or the fields.
     """
     provider, _, name = model.partition(":")
     facts = providers().get(provider, ModelProvider("langchain-core>=1,<2"))
@@ -214,7 +217,7 @@ def make_client(
     except ChameleonError:
         raise
     except Exception as error:
-        message = str(error).partition("For further information")[0]
+        message = str(error).partition("For further information")[0]  # pydantic's link follows
         detail = one_line(redact(message, also=secrets_in(settings)), 200)
         if fields:
             params = ", ".join(f"{name}={value!r}" for name, value in fields.items())

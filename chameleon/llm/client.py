@@ -78,7 +78,9 @@ class LLM:
                 (api_key, base_url, …).
 
         Raises:
-            MissingPackage, AuthFailed, NoModel: The model cannot be asked.
+            MissingPackage: if the provider's package is not installed.
+            ModelError: if no key is set (`AuthFailed`), the provider is unknown (`NoModel`), or the like.
+            InputError: if a script does not exist, or cannot be read.
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
@@ -174,17 +176,25 @@ class LLM:
         whole: bool = True,
         **params: Any,
     ) -> Reply:
-        """Ask once. `messages` is the user's text or pairs of role (system, user, assistant, tool) and text.
+        """Ask once, and return the reply.
 
-        `sample` separates repeated questions; `schema`, a JSON Schema, requests JSON text of that form.
-        `tools`, each with `name`, `description` and `parameters` (a JSON Schema), are what the model may
-        call: its calls are the reply's `tool_calls`. They go back to it as a `CallingText` of the role
-        assistant, followed by a `ResultText` of the role tool for each (`chameleon.llm.tools`).
-        A reply that is cut off at `max_tokens` is requested again with four times the room, at most twice,
-        unless `whole` is False, which accepts it as it is.
-        Raises `ModelError` (`RateLimited`, `ContextTooLong`, `AuthFailed`, `Refused`, `NoModel`,
-        `ReplayMiss`, `ToolsRefused`), `BudgetExceeded` before a call that the budget forbids or when its
-        time runs out (a reply that arrives later is still recorded), and `StoreError`.
+        Args:
+            messages: the user's text, or pairs of role (system, user, assistant, tool) and text.
+            sample: separates repeated questions.
+            schema: a JSON Schema; requests JSON text of that form.
+            tools: what the model may call, each with `name`, `description` and `parameters` (a JSON Schema).
+                Its calls are the reply's `tool_calls`. They go back to it as a `CallingText` of the role
+                assistant, followed by a `ResultText` of the role tool for each (`chameleon.llm.tools`).
+            whole: request a reply that is cut off at `max_tokens` again with four times the room, at most
+                twice; False accepts it as it is.
+            params: request parameters, instead of the view's own; None leaves one out.
+
+        Raises:
+            ModelError: as `RateLimited`, `ContextTooLong`, `AuthFailed`, `Refused`, `NoModel`, `ReplayMiss`,
+                `ToolsRefused` or another of its kinds.
+            BudgetExceeded: before a call that the budget forbids, or when its time runs out (a reply that
+                arrives later is still recorded).
+            StoreError: if the store cannot be read.
         """
         request = self._request(messages, params, sample=sample, schema=schema, tools=tools, whole=whole)
         recorder = current_recorder()
@@ -205,7 +215,7 @@ class LLM:
 
         If the provider supports it (`n`), they are requested together and the prompt is paid for once. A
         refused, empty or lost sample is left out; its error is raised if no other sample is left. Errors that
-        concern all samples, such as a spent budget, are always raised.
+        concern all samples, such as a spent budget, are always raised. The other parameters are as in `ask`.
         """
         same: dict[str, Any] = {"schema": schema, "whole": whole}
         requests = [self._request(messages, params, sample=each, **same) for each in range(first, first + n)]

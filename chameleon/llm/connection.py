@@ -35,6 +35,7 @@ REFUSED = {"schema": ("a schema", "for the form in text"), "tools": ("tools", "w
 _UNSET = object()
 # OpenAI's other API, which allows tools with models that think; it stores nothing between requests.
 _RESPONSES_API = {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]}
+# OpenAI's error 400 for a reply without text, because thinking used up the limit.
 _THINKING_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
@@ -97,7 +98,9 @@ class Connection:
     def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:
         """Remember whether the model accepts a "schema" or "tools"; log a warning if it does not.
 
-        `works` is None if the reply did not show it; the second time that counts as no.
+        Args:
+            works: None if the reply did not show it; the second time that counts as no.
+            why: the verb of the warning, such as "refused" or "ignored".
         """
         with self._lock:
             is_unsure = works is None and what not in self._unsure
@@ -165,6 +168,7 @@ class Connection:
     def explained(self, failure: CallFailure) -> CallFailure:
         """Add the server's models to a failure if it does not know the model."""
         error, model = failure.error, self.name.partition(":")[2]
+        # Some servers fail instead of replying 404 when they do not have the model.
         if failure.status == 500 and self._offered and model not in self._offered:
             error = NoModel(f"{self.name} is not a model of this server, which failed (500)")
         if not isinstance(error, NoModel) or error.hint:

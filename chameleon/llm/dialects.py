@@ -61,7 +61,13 @@ class Dialect:
         self.chat, self.name = chat, name
 
     def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
-        """Move parameters that need another form from `sent` to the `options` of the request."""
+        """Move parameters that need another form from `sent` to the `options` of the request.
+
+        Args:
+            sent: parameters that the client has not set yet, by the names all providers share; changed here.
+            options: parameters for which the client has no field; changed here.
+            limit_name: the server's name for `max_tokens` if unusual, else "".
+        """
 
     def messages(self, wire: WireRequest) -> list[BaseMessage]:
         """Return the messages as LangChain objects."""
@@ -78,6 +84,7 @@ class Dialect:
         from langchain_core.exceptions import OutputParserException
 
         try:
+            # The title becomes the name of a function: LangChain rejects a schema without one.
             structured = wire.chat.with_structured_output({"title": "reply", **schema}, include_raw=True)
             answer: Any = self._ask(structured, messages)
         except NotImplementedError:
@@ -88,7 +95,7 @@ class Dialect:
         message: AIMessage = answer["raw"]
         if not message.tool_calls:
             return (message,)
-        text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+        text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)  # it called the schema as a tool
         return (message.model_copy(update={"content": text, "tool_calls": []}),)
 
     def _with_tools(self, wire: WireRequest) -> Any:
@@ -208,7 +215,7 @@ class DirectDialect(OpenAIDialect):
 
     def add(self, request: ModelRequest, sent: Params, options: Params, limit_name: str) -> None:
         super().add(request, sent, options, limit_name)
-        options |= options.pop("extra_body", {})
+        options |= options.pop("extra_body", {})  # here they are fields like the others
         if "max_tokens" in sent:
             options["max_completion_tokens"] = sent.pop("max_tokens")
         if request.tools:
@@ -228,7 +235,7 @@ def dialect_of(chat: BaseChatModel, name: str, known: Capabilities) -> Dialect:
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
     }
-    kinds = (by_class.get(kind.__name__) for kind in type(chat).__mro__)
+    kinds = (by_class.get(kind.__name__) for kind in type(chat).__mro__)  # by name, to import no package
     return next(filter(None, kinds), Dialect)(chat, name, known)
 
 

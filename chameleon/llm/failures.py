@@ -28,6 +28,7 @@ from chameleon.yaml_text import read_yaml
 
 _MAX_READ_CHARS = 10_000  # of a message: it may be a whole web page
 _MAX_FAULTS = 20  # of a request, in a list
+# Keys of a body that may hold the reason; the first with a text counts.
 _REASONS = ("error_description", "error", "errors", "message", "detail", "msg", "reason", "title")
 
 _NO_ANSWER: Mapping[type[OSError], str] = {
@@ -107,7 +108,7 @@ def classify(error: Exception, *, model: str = "the model", secrets: Iterable[st
     if isinstance(error, ChameleonError):
         return failed(ModelError(f"{model}: {text}"))
     names = " ".join(kind.__name__ for part in chain for kind in type(part).__mro__)
-    rule = next(rule for rule in _rules() if rule.fits(status, message, names))
+    rule = next(rule for rule in _rules() if rule.fits(status, message, names))  # some rule always fits
     kind, why = type(error).__name__, why_no_answer(error)
     words = {"model": model, "said": text, "status": status, "kind": kind, "why": why}
     problem: ModelError = getattr(errors, rule.error)(rule.said.format(**words), hint=rule.hint)
@@ -189,7 +190,7 @@ def _retry_after(error: Exception) -> float | None:
         milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
         if milliseconds is not None:
             seconds = float(milliseconds) / 1000
-        elif ":" in value:
+        elif ":" in value:  # a date
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
         else:
             seconds = float(value)

@@ -30,10 +30,11 @@ from chameleon.text import one_line, redact
 if TYPE_CHECKING:
     from chameleon.llm.store import ResponseStore
 
-LIST_SECONDS = 3.0
+LIST_SECONDS = 3.0  # of waiting for a server's list of models
 MAX_LIST_BYTES = 4_000_000
-MAX_NAMED = 8
+MAX_NAMED = 8  # models in a hint
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
+# Servers' names for a context size, the size in use before the model's maximum.
 _CONTEXTS = ("n_ctx", "max_model_len", "loaded_context_length", "max_context_length", "context_length")
 
 
@@ -60,10 +61,16 @@ def choose_model(
     """Choose the model: `flag`, `CHAMELEON_MODEL`, the inventory, or else one that is available.
 
     Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
-    used; with only a provider's key, it is that provider's default in `models.yaml`. `reason` says why the
-    `flag` counts. A `replay` asks no server: it uses the model that the store recorded last, from the same
-    server if possible. Raises `NoModel` for a name with an unknown provider, if the server does not list its
-    models, or with nothing to replay.
+    used; with only a provider's key, it is that provider's default in `models.yaml`.
+
+    Args:
+        reason: why the `flag` counts, for `ModelChoice.why`.
+        replay: the store of a replay, which asks no server: without a name, the model recorded last is used,
+            from the same server if possible.
+
+    Raises:
+        NoModel: if the provider in a name is unknown, the server does not list its models, or there is
+            nothing to replay.
     """
     variable, inventory = "CHAMELEON_MODEL names it", "the inventory's llm.model names it"
     names = {reason: flag, variable: environ.get("CHAMELEON_MODEL"), inventory: inventory_model}

@@ -71,7 +71,7 @@ class StreamedReply:
         for name in ("content", "refusal", *THOUGHTS):
             if isinstance(piece := delta.get(name), str):
                 self._texts[name].append(piece)
-            elif isinstance(piece, list) and name in THOUGHTS:
+            elif isinstance(piece, list) and name in THOUGHTS:  # reasoning_details
                 self._lists[name] += piece
         for call in _calls_of(delta.get("tool_calls")):
             self._add_call(call)

@@ -27,7 +27,7 @@ BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "
 
 _MAX_STOPS = 4  # OpenAI's limit, the lowest of all; other stops are applied here
 _THINKING_REASON = "it is known to refuse it while it thinks"
-_NEUTRAL_VALUES: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
+_NEUTRAL_VALUES: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}  # defaults
 
 
 WIRE_NAMES: Mapping[str, tuple[str, str]] = {
@@ -52,8 +52,9 @@ IN_CHAT = "tools in chat completions"
 _NOT_IN_CHAT = re.compile(r"function tools\b.*\buse /v1/responses", re.IGNORECASE | re.DOTALL)
 _MIN_SPARE = 1_024  # tokens; less is not worth another request
 
-_STATUSES = frozenset({None, 400, 403, 422})
+_STATUSES = frozenset({None, 400, 403, 422})  # of a refusal; None: by the client itself
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
+# How servers word a refusal: tests/llm/refusals.yaml has their messages.
 _REFUSAL = re.compile(
     r"(?i)unsupported|not (?:currently )?support|not allowed|deprecated|unrecogni[sz]ed|unexpected"
     r"|not permitted|unknown (?:field|parameter|name|argument)|only the default|only \S+ is allowed"
@@ -62,6 +63,7 @@ _REFUSAL = re.compile(
     r"|supported range|input should be|valid range|too large|too high|at most|exceeds|maximum allowed|instead"
 )
 _RANGED_PARAMS = frozenset({"temperature", "top_p", "seed", "stop", "logprobs"})
+# Words about a value out of range; another value of the same parameter is accepted.
 _RANGE = re.compile(
     r"(?i)above (?:the )?max|below (?:the )?min|out of range|less than|greater than|between|within|expected a"
     r"|at most|at least|too long"
@@ -71,6 +73,7 @@ _SUPPORTED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OTHER_LIMIT = re.compile(r"use\W+(max_\w+tokens)\W+instead", re.IGNORECASE)
+# The limit in "200000 > 128000", "valid range of … is [1, 8192]", "1 (inclusive) to 65536 (exclusive)".
 _MAX_VALUE = re.compile(
     r"(?i)(?:at most|>|maximum(?: value)?(?: of| is)?|up to|less than or equal to|\(inclusive\) to"
     r"|valid range of \w+ is \[\d+,)\W*"
@@ -106,9 +109,11 @@ class Fitted:
 def fit(
     asked: Mapping[str, Any], known: Capabilities, widened: int = 0, soft: frozenset[str] = frozenset()
 ) -> Fitted:
-    """Fit parameters to a model; parameters in `soft` may be dropped silently.
+    """Fit parameters to a model; the limit has room for thinking.
 
-    The limit has room for thinking, and grows fourfold with each `widened`.
+    Args:
+        widened: how often the limit was raised, which makes it four times as large each time.
+        soft: parameters that may be dropped silently.
     """
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
@@ -137,7 +142,7 @@ def fit(
                 dropped[less] = f"it does not take {less} with {other if less == one else one}"
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
-        wider = sent["max_tokens"] * 4**widened + room * 2**widened
+        wider = sent["max_tokens"] * 4**widened + room * 2**widened  # thinking only doubles
         if known.spare is not None:
             wider = min(wider, sent["max_tokens"] + known.spare)
         max_output = known.most_output or wider

@@ -71,7 +71,7 @@ def parse_reply(
         calls, blocks = (), ()
     answer = spoken(content[:MAX_REPLY_CHARS])
     text, is_cut = cut_at(answer, stops)
-    text, length = mask_known(text, secrets), len(text) if is_cut else None
+    text, length = mask_known(text, secrets), len(text) if is_cut else None  # before masking: of tokens
     is_long = has_long or (len(content) > MAX_REPLY_CHARS and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):
@@ -138,7 +138,7 @@ def text_of(message: Any) -> str:
 
 def _finish(metadata: Mapping[str, Any]) -> str:
     """Return why the reply stopped, in terms common to all providers."""
-    details = metadata.get("incomplete_details")
+    details = metadata.get("incomplete_details")  # of OpenAI's Responses API, as `status` is
     reason = details.get("reason") if isinstance(details, dict) else None
     for key in _FINISH_KEYS:
         reason = reason or metadata.get(key)

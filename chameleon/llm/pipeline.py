@@ -136,7 +136,7 @@ class Pipeline:
             return replies
         finally:
             with self._lock:
-                del self._flights[key]
+                del self._flights[key]  # before the result: callers that ask for themselves must not find it
             future.set_result(shareable)
 
     def _answer_now(self, requests: Requests, context: CallContext) -> list[Reply]:

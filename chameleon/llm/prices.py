@@ -38,7 +38,7 @@ class Pricing:
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         if self.given is not None:
-            price_in, price_out, price_cached = (*self.given, self.given[0])[:3]
+            price_in, price_out, price_cached = (*self.given, self.given[0])[:3]  # by default as input
             cached = usage.cached_tokens or 0
             fresh = usage.input_tokens - cached
             return (fresh * price_in + cached * price_cached + usage.output_tokens * price_out) / 1_000_000

@@ -111,6 +111,7 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
     elif not addresses:
         keys = providers()[provider].keys if provider in providers() else ()
         begins = {provider.upper(), *(key.partition("_API_KEY")[0] for key in keys)}
+        # Their first word is the provider's name (OLLAMA_HOST) or begins its key (GOOGLE for google_genai).
         variables = (name for name in sorted(environ) if _ADDRESS_VARIABLE.search(name))
         addresses = [
             environ[name] for name in variables if name.split("_")[0] in begins and environ[name].strip()

@@ -28,15 +28,17 @@ _ROLES = {"human": "user", "ai": "assistant"}
 class ScriptedModel(BaseChatModel):
     """Returns the script's replies in order, then raises `ScriptExhausted`.
 
-    The script is a list, or a function of the messages (pairs of role and text). A reply is a text, an
-    exception to raise, or a mapping with `text` and optionally `finish`, `input_tokens`, `output_tokens`,
-    `cached_tokens`, `reasoning_tokens` and `cost`; or with `tool_calls`, each with `name` and `args` (an
-    object, or a text that is not JSON), with or without its text. `requests` keeps the messages of every
-    request; it is safe to use from many threads.
+    `requests` keeps the messages of every request. It is safe to use from many threads.
 
         llm = LLM.connect(ScriptedModel(["Paris", "4"]))
 
-    It accepts tools if `tools` is true; by default, if a reply calls one or the script is a function.
+    Args:
+        script: the replies, or a function of the messages (pairs of role and text) that returns one. A reply
+            is a text, an exception to raise, or a mapping with `text` and optionally `finish`,
+            `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens` and `cost`; or with
+            `tool_calls`, each with `name` and `args` (an object, or a text that is not JSON), with or
+            without its text.
+        tools: whether it accepts tools; by default, if a reply calls one or the script is a function.
     """
 
     model_name: str = "script"

@@ -89,7 +89,7 @@ class ResponseStore:
         of_prompt = "SELECT model, settings, reply FROM replies WHERE prompt = ?"
         same = self._store.rows("read", of_prompt, (_digest(messages),))
         recorded = [({"model": name, **self._read(settings, dict)}, reply) for name, settings, reply in same]
-        target = json.loads(json.dumps({"model": request.model, **request.settings}))
+        target = json.loads(json.dumps({"model": request.model, **request.settings}))  # as rows are read
         elsewhere = [reply for other, reply in recorded if not _differences(target, other) - {"base_url"}]
         if len(elsewhere) == 1:
             return self._read(elsewhere[0], dict)

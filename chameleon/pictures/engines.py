@@ -151,8 +151,9 @@ _engines: dict[tuple[str, tuple[str, ...]], Engine] = {}
 def chosen_engine(name: EngineName, languages: Sequence[str]) -> str:
     """Choose an engine without loading it; `auto` chooses the first that is installed.
 
-    Raises `MissingPackage` if the engine, or with `auto` every engine, is missing, and `InventoryError` for
-    languages that it does not know.
+    Raises:
+        MissingPackage: if the engine, or with "auto" every engine, is not installed.
+        InventoryError: if the engine does not know the languages.
     """
     return _first_working(name, languages, lambda each: each)
 
@@ -169,8 +170,8 @@ def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any
 def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
     """Return the engine, loaded once in this process and safe to use from many threads.
 
-    Raises `MissingPackage`, or `ModuleError` if an engine is installed but cannot be loaded; `auto` then
-    tries the next one and logs why.
+    If an engine cannot be loaded, "auto" tries the next one and logs why. Raises as `chosen_engine` does, and
+    `ModuleError` if the engine is installed but cannot be loaded.
     """
 
     def load(each: str) -> Engine:

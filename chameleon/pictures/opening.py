@@ -68,8 +68,8 @@ def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
     and the file is first unpacked in a separate process, with limits on memory and seconds.
 
     Raises:
-        InputError: The file is missing, broken, cut off, too large or not a picture.
-        MissingPackage: Pillow is not installed.
+        InputError: if the file is missing, broken, cut off, too large or not a picture.
+        MissingPackage: if Pillow is not installed.
     """
     data = check_picture(path)
     with opened(data, str(path)) as image:

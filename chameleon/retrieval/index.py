@@ -97,6 +97,7 @@ class Index:
     def places(self) -> Iterator[Place]:
         """Yield the places of all documents, in the order in which they were added."""
         kind, order = engine.load().FieldType.Integer, engine.load().Order.Asc
+        # A key begins with a number of its own: a range of `_PAGE` numbers has at most as many documents.
         for low in range(0, self.last_key() + 1, _PAGE << DIGEST):
             page = self._query.range_query(self._schema, KEY, kind, low, low + (_PAGE << DIGEST), True, False)
             yield from (place for place, _ in self._search(page, _PAGE, order_by_field=KEY, order=order))
@@ -151,7 +152,7 @@ class Index:
             only = self._query.const_score_query(self._of(kind), 0.0)
             full_query = self._query.boolean_query([(every, full_query), (every, only)])
         hits = self._search(full_query, limit)
-        # Which of the tied ones came first?
+        # The engine orders ties as it likes: ask for more until the last of them is among the hits.
         while len(hits) == limit < len(self) and hits[-1][1] == hits[k - 1][1]:
             limit *= 4
             hits = self._search(full_query, limit)
@@ -223,7 +224,7 @@ class Index:
     def _idf(self, term: str) -> float:
         """Return the rarity (idf) of a term."""
         holders = self._searcher.doc_freq(TERMS, term)  # includes some deleted ones
-        return math.log1p((max(len(self), holders) - holders + 0.5) / (holders + 0.5))
+        return math.log1p((max(len(self), holders) - holders + 0.5) / (holders + 0.5))  # Lucene's
 
 
 def is_plain(text: str) -> bool:

@@ -54,7 +54,7 @@ class Layout:
         """Write the numbers of the terms, and the end of each cell."""
         ends = array("I", accumulate(map(len, self.cells)))
         if ends[-1] > MOST_TERMS:
-            del ends[max(bisect_left(ends, MOST_TERMS) + 1, self.width + 2) :]
+            del ends[max(bisect_left(ends, MOST_TERMS) + 1, self.width + 2) :]  # keeps caption and text
             ends = array("I", [min(end, MOST_TERMS) for end in ends])
         numbers = array("I", map(number_of, islice(chain.from_iterable(self.cells), ends[-1])))
         names = sum(map(bool, self.cells[: self.width]))
@@ -106,7 +106,7 @@ class Layouts:
         import numpy
 
         is_near: NDArray[numpy.bool_] = numpy.zeros(1 << 16, numpy.bool_)
-        is_near[wanted & 0xFFFF] = True
+        is_near[wanted & 0xFFFF] = True  # by the lower half of each number: quick, and most terms fail it
         places = is_near[self.terms & 0xFFFF].nonzero()[0]  # a superset
         order = numpy.argsort(wanted)
         positions = numpy.searchsorted(wanted, self.terms[places], sorter=order)

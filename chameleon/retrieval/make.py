@@ -39,11 +39,18 @@ def build_index(
     """Make an index in this folder, or add to the existing one, and open it.
 
     A document with a known id is kept if it is unchanged, and replaced if not. The old index is in use until
-    the new one is complete. `retriever` is the intended search of a new index: it is embedded if that needs
-    vectors; with `auto` if embeddings are installed.
+    the new one is complete.
 
-    Raises `InputError` for a repeated id, another retriever than the index was built for, a folder with
-    something else in it, and a full disk; `MissingPackage`; `ModelError` when the embedding model fails.
+    Args:
+        retriever: the intended search of a new index, which is embedded if that needs vectors; with "auto",
+            if embeddings are installed.
+        progress: called with the number of documents done, at every hundredth and at the end.
+
+    Raises:
+        InputError: for a repeated id, another retriever than the index was built for, a folder with
+            something else in it, and a full disk.
+        MissingPackage: if a package for the index or its embeddings is not installed.
+        ModelError: if the embedding model fails.
     """
     with Build(Path(path), settings_at(Path(path), retriever)) as build:
         build.add(documents, progress)
@@ -98,8 +105,9 @@ def settings_for(retriever: Spec) -> Manifest:
 def make_retriever(index: Index, retriever: Spec = "auto") -> Retriever:
     """Return a retriever over an index; with `auto` the one that it was built for.
 
-    Raises `InputError` if the index lacks what the retriever needs, `MissingPackage` if a package is not
-    installed.
+    Raises:
+        InputError: if the index lacks something that the retriever needs.
+        MissingPackage: if a package that the retriever needs is not installed.
     """
     spec = _for_index(index, RetrieverSpec.read(retriever))
     evidence, bm25 = by_evidence(index), Bm25(index)

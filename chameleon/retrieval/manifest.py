@@ -129,7 +129,7 @@ def replace_json(path: Path, data: Any) -> None:
         with new.open("wb") as file:
             file.write(json.dumps(data, indent=1).encode())
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # or a crash could leave the new name without the content
         new.replace(path)
     except OSError as problem:
         raise failed("written", path, problem) from problem

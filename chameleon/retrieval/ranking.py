@@ -9,7 +9,7 @@ from chameleon.retrieval.analysis import query_weights, terms
 from chameleon.retrieval.embeddings import NONE, automatic, embedder
 from chameleon.retrieval.spec import MINILM
 
-_K1, _B = 1.5, 0.75
+_K1, _B = 1.5, 0.75  # of BM25: saturation of counts, and share of the length's influence
 
 
 class TextCollection:

@@ -107,6 +107,7 @@ class RankedDocuments(Retriever):
         ranking = sorted(zip(places, scores, strict=True), key=lambda pair: -pair[1])
         ranked = set(places)
         after = [place for place in _places(rest) if place not in ranked]
+        # The others have no score: their numbers only keep them in order, below those that have one.
         return [*ranking, *((place, min(scores) - rank) for rank, place in enumerate(after, 1))]
 
 
@@ -128,7 +129,7 @@ def by_sum(one: Score, other: Score, most: float) -> Score:
 
     def score(query: str, places: Sequence[Place], rankings: Sequence[Ranking]) -> list[float]:
         second = other(query, places, rankings)
-        low, scale = min(second), most / ((max(second) - min(second)) or 1.0)
+        low, scale = min(second), most / ((max(second) - min(second)) or 1.0)  # all may be equal
         pairs = zip(one(query, places, rankings), second, strict=True)
         return [first + scale * (value - low) for first, value in pairs]
 

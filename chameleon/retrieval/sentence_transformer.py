@@ -124,7 +124,7 @@ class LateEncoder(PairModel):
         """Sum, over the query's tokens, the greatest cosine with any token of each text."""
         with _working:
             (query_tokens,) = self._encoded([query], is_query=True)
-            by_text = {text: self._known.pop(text, None) for text in texts}
+            by_text = {text: self._known.pop(text, None) for text in texts}  # put back as the latest
             missing = [text for text, tokens in by_text.items() if tokens is None]
             by_text |= zip(missing, self._encoded(missing), strict=True)
             self._known |= by_text

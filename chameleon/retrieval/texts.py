@@ -15,11 +15,14 @@ _GAP = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def texts(document: Document, most: int, window: int = WINDOW) -> list[str]:
-    """Return up to `most` texts, each beginning with the caption and the header, cut to half a window.
+    """Return texts of a document, each beginning with the caption and the header, cut to half a window.
 
     Then come rows, cells with commas between them, or sentences of the document's text; anything that does
-    not fit into one text goes into the next, and anything beyond `most` is left out. A document without
-    content is one text: its name.
+    not fit into one text goes into the next. A document without content is one text: its name.
+
+    Args:
+        most: how many texts; anything beyond them is left out.
+        window: the word pieces of a text, as estimated by `word_pieces`.
     """
     start = about(document, window)
     return list(_filled(start, _lines(document), most, window)) or [start or document.name]

@@ -71,7 +71,7 @@ class Vectors:
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
         """Return up to `k` documents for each query."""
-        total, rows = self._index.ntotal if self._index is not None else 0, 4 * k
+        total, rows = self._index.ntotal if self._index is not None else 0, 4 * k  # rows: one a text
         if not total or not queries:
             return [[] for _ in queries]
         matrix = self._model().queries(queries)
@@ -90,7 +90,7 @@ class Vectors:
 
         vector = self._model().queries([query])
         self._require_length(vector)
-        ends = [[key + n << _TEXT_BITS for key in keys] for n in (0, 1)]
+        ends = [[key + n << _TEXT_BITS for key in keys] for n in (0, 1)]  # first ids of a key and the next
         places: Any = numpy.searchsorted(self._sorted, ends)
         some = [self._sorted[low:high] for low, high in places.T]
         return [

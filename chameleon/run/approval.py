@@ -66,7 +66,7 @@ def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]
     """Yield the module of a step, then each argument with invisible characters escaped and blanks counted."""
     yield step.module
     executed = set(state.executed_names)
-    to_come = {each.module for each in takewhile(lambda each: each != step, state.pending)}
+    to_come = {each.module for each in takewhile(lambda each: each != step, state.pending)}  # no output yet
     room = Room(SHOWN_MB)
     for name, value in (step.args or {}).items():
         line = f"  {_written(name, whole=whole)[1:-1]}: {_written(value, whole=whole)}"
@@ -119,7 +119,7 @@ def may_run(
     `max_runs` times, counting its runs `before`.
     """
     answered, allowed = list(state.allowed), list[Step]()
-    refused = NotApproved.__name__
+    refused = NotApproved.__name__  # such steps are in the history, but did not run
     ran = [each.step.module for each in state.history if not (each.error and each.error.kind == refused)]
     for step in group:
         module = inventory.modules[step.module]
@@ -151,7 +151,7 @@ def _limits_inside(module: Module) -> bool:
 
 
 def answer_of(approve: Approve | None, request: Request) -> bool | None:
-    """Return a person's answer to a request, or None without anybody to ask or an answer yet.
+    """Return a person's answer to a request, or None if there is nobody to ask or no answer yet.
 
     Raises `InventoryError` for an answer other than True, False and None.
     """

@@ -33,7 +33,8 @@ def ask(
         inventory: the tools to use instead of the default for the inputs: see `Executor`.
         inputs: other inputs, such as `text`, `passages`, `image` or `choices`.
 
-    Raises `InputError` for a file that cannot be read, or inputs that the inventory does not take.
+    Raises:
+        InputError: for a file that cannot be read, or inputs that the inventory does not take.
     """
     input = {"question": question, **inputs}
     if table is not None:

@@ -150,11 +150,11 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     """Return the action that the policy for a failed step requires."""
     name = failed.step.module
     policy, reason = _policy(name, state, inventory), f"{name} failed: {error.message}"
-    if error.kind == errors.ContextTooLong.__name__:
+    if error.kind == errors.ContextTooLong.__name__:  # the fallback's prompts may be shorter
         return fall_back(state, inventory, error)
     if (end := _ending(error)) is not None:
         return RunEnded(end, error)
-    tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)
+    tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)  # once per run
     if isinstance(policy, list) and not tried:
         return Plan(tuple(Step(step) for step in policy), name, reason, "on_error")
     if policy == "skip" and state.pending:

@@ -66,18 +66,23 @@ Tools = Inventory | Module | str | Path | Mapping[str, Any] | Iterable[Any] | Ca
 class Executor:
     """Runs an inventory: `run` one input, `batch` many, or `stream` the events of one.
 
-    - `inventory`: an inventory, its name or file, or a list of tools (`Inventory.of`).
-    - `llm`: the model (`chameleon.llm.LLM`), its name, or a LangChain chat model; needed if the inventory's
-      planner or modules ask a model and the inventory names none.
-    - `planner`: a planner or its name to use with a list of tools; default: `one_shot`.
-    - `budget`: limits for one run, instead of the inventory's.
-    - `approve`: a function that decides whether the steps of an approval request may run: True, False or
-      None. Without it, or with None, a run waits until its log has the answer (`State.answer_approval`).
-    - `approve_each`: ask before each of these steps, not once per plan.
-    - `parallel`: run neighboring steps that do not depend on each other at the same time; the outcome is the
-      same as running them one by one.
+    Safe to use from several threads.
 
-    Raises `NoModel` if a model is needed and none is set. Safe to use from several threads.
+    Args:
+        inventory: an inventory, its name or file, or a list of tools (`Inventory.of`).
+        llm: the model (`chameleon.llm.LLM`), its name, or a LangChain chat model; needed if the inventory's
+            planner or modules ask a model and the inventory names none.
+        planner: a planner or its name to use with a list of tools; default: `one_shot`.
+        budget: limits for one run, instead of the inventory's.
+        parallel: run neighboring steps that do not depend on each other at the same time; the outcome is
+            the same as running them one by one.
+        approve: a function that decides whether the steps of an approval request may run: True, False or
+            None. Without it, or with None, a run waits until its log has the answer
+            (`State.answer_approval`).
+        approve_each: ask before each step that needs approval, not once per plan.
+
+    Raises:
+        NoModel: if a model is needed and none is set.
     """
 
     def __init__(
@@ -131,12 +136,17 @@ class Executor:
     ) -> State:
         """Run one input to its end; `state.answer` is the answer.
 
-        A failure does not raise an exception unless `raise_errors` is set: `state.ended` says how the run
-        ended and why. If a step still needs approval, the run has not ended, and `state.waiting` lists such
-        steps. Raises `InputError` for an input that the inventory does not take. For `log` and `on_text`, see
-        `stream`.
+        If a step still needs approval, the run has not ended, and `state.waiting` lists such steps.
+
+        Args:
+            log, on_text: see `stream`.
+            raise_errors: raise the error of a run that ends without an answer or waits for approval. By
+                default no failure raises: `state.ended` says how the run ended and why.
+
+        Raises:
+            InputError: for an input that the inventory does not take.
         """
-        events = log if isinstance(log, EventLog) else tuple(log)
+        events = log if isinstance(log, EventLog) else tuple(log)  # may be read twice
         last = deque(self.states(input, events, on_text=on_text), maxlen=1)
         return _checked(last[0][1] if last else State.fold(events), raise_errors)
 
@@ -172,7 +182,7 @@ class Executor:
                 for task in _ahead(inputs, lambda one: pool.submit(self._run_or_fail, one), waiting, workers):
                     yield task.result()
             finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+                pool.shutdown(wait=False, cancel_futures=True)  # if the caller stops early, start no more
 
     def _run_or_fail(self, input: Input) -> State:
         """Run one input; one that the inventory does not take becomes a failed state."""
@@ -245,15 +255,20 @@ class Executor:
     ) -> Iterator[Event]:
         """Yield the events of a run as they happen, starting after the events of `log`.
 
-        `log` is any prefix of an earlier run's events: the run resumes where it stopped, with the same end.
-        An `EventLog` is also written to. Raises `LogError` if the log belongs to another input or inventory,
-        or if the inventory, one of its prompts or a file of the input has changed since; the model, the
-        parameters of its calls and the budget may change. Once `stop` is set, no further step starts and the
-        events stop without an end, so that the run can resume from them.
+        Args:
+            log: any prefix of an earlier run's events: the run resumes where it stopped, with the same end.
+                An `EventLog` is also written to.
+            stop: once it is set, no further step starts and the events stop without an end, so that the run
+                can resume from them.
+            on_text: called with each piece of the model's last reply as it arrives, and with None if the
+                text so far does not count because another reply starts. The last reply is that of a step
+                after which no planned step asks a model.
 
-        `on_text` is called with each piece of the model's last reply as it arrives, and with None if the text
-        so far does not count because another reply starts. The last reply is that of a step after which no
-        planned step asks a model.
+        Raises:
+            InputError: for an input that the inventory does not take.
+            LogError: if the log belongs to another input or inventory, or if the inventory, one of its
+                prompts or a file of the input has changed since. The model, the parameters of its calls
+                and the budget may change.
         """
         for event, _ in self.states(input, log, stop=stop, on_text=on_text):
             yield event
@@ -285,7 +300,7 @@ class Executor:
             context = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
         if context.approve is refuse:  # unattended: an approval in the log does not count
             state = state.with_fields(allowed=())
-        secrets = known_secrets()
+        secrets = known_secrets()  # once per run: each event is searched for them
         while state.ended is None:
             # A failure is handled before stopping, because its policy decides how the run ends.
             if context.stop is not None and context.stop.is_set() and state.failure is None:
@@ -296,6 +311,7 @@ class Executor:
                     meter.drop_step()
                 state = state.after(event)
                 if isinstance(event, RunEnded) and event.error and event.error.kind in _PLAN_FAULTS:
+                    # Replies behind such a plan are requested again next time, not served from the store.
                     for doubt in meter.doubts:
                         doubt()
                 keep(event)
@@ -343,7 +359,7 @@ class Executor:
         if len(group) > 1:
             return chain(approvals, self._run_parallel(group, state, replace(context, hear=None)))
         step, *later = state.pending
-        if any(access[each.module].needs_model for each in later):
+        if any(access[each.module].needs_model for each in later):  # this reply is not the last one
             context = replace(context, hear=None)
         return chain(approvals, run_step(step, self._modules[step.module], access, state, context))
 

@@ -52,6 +52,7 @@ class PreparedModule:
     def __init__(self, module: Module) -> None:
         self.module = module
         is_async = inspect.iscoroutinefunction(module.run)
+        # Shipped modules that ask a model wait in the caller's loop; the others may compute for long.
         self._blocks = not is_async and (bridge.may_block(module.run) or not needs_model(module))
         self._is_ready = False
         self._lock = threading.Lock()
@@ -64,7 +65,7 @@ class PreparedModule:
 
     def _set_up(self) -> None:
         with self._lock:
-            if not self._is_ready:
+            if not self._is_ready:  # another thread may have done it meanwhile
                 self.module.check()
                 self.module.setup()
                 self._is_ready = True
@@ -109,7 +110,8 @@ def run_step(
     A failure becomes the record's error, with the module's name. A step that runs an inventory resumes from
     `state.inside`, and yields no record if it was stopped early.
 
-    `everyones`: what each module of the inventory may read and change, by name.
+    Args:
+        everyones: what each module of the inventory may read and change, by name.
     """
     access = everyones[step.module]
     view = access.view(state, step, everyones)
@@ -125,7 +127,7 @@ def run_step(
             ready = module.ready()
             outcome: Outcome | None
             if isinstance(ready, InnerRun):
-                inner = replace(context, ran=state.ran_in(step.module, context.ran))
+                inner = replace(context, ran=state.ran_in(step.module, context.ran))  # for `max_runs`
                 outcome = yield from ready.run_inside(view, state.inside, inner, **args)
                 if outcome is None:
                     return

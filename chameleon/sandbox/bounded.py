@@ -54,9 +54,14 @@ def called(
 ) -> Iterator[Any]:
     """Yield the results of a module's function, called in its own process.
 
-    Its arguments and results are JSON; `data` is its first argument, unless it is None. `name` is the file's
-    name in errors. Raises the `ChameleonError` that the function raises, and `InputError` if it exceeds
-    `bounds` or fails in any other way.
+    Args:
+        function: called by its name and module; its arguments and results are JSON.
+        name: the file's name in errors.
+        data: the function's first argument, unless it is None.
+
+    Raises:
+        ChameleonError: as the function raises it.
+        InputError: if it exceeds `bounds`, or fails in any other way.
     """
     request = {
         "module": function.__module__,
@@ -238,7 +243,7 @@ def serve(memory: int) -> NoReturn:
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        pages = int(Path("/proc/self/statm").read_text().split()[5])  # data and stack: proc(5)
         limit = pages * os.sysconf("SC_PAGE_SIZE") + memory
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

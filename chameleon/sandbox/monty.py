@@ -95,7 +95,7 @@ class MontySandbox(Sandbox):
                 "max_recursion_depth": _MAX_RECURSION,
             },
             assert_message_annotations=False,
-            os_policy={"random_start": {"seed": 0}},
+            os_policy={"random_start": {"seed": 0}},  # equal programs draw equal numbers
         )
 
     def _open(self) -> Any:

@@ -121,6 +121,7 @@ def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> Exec
         return _from_frame(ending.frame, limits, tier)
     if ending.excess:
         return ExecResult("too_large", message="the answer is larger than the limit", tier=tier)
+    # At the soft CPU limit the kernel sends SIGXCPU, which a program may ignore; a second later, SIGKILL.
     is_killed = ending.code == -_SIGKILL
     if ending.overrun or ending.code == -_SIGXCPU or (is_killed and ending.cpu >= cpu_seconds):
         return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)

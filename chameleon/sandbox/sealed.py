@@ -28,7 +28,7 @@ _COMPANIONS = ("dateutil", "mpmath")
 _FRAME = re.compile(r"\b(df|pd|np|tables)\b")
 # With one of these, a program may use a name that does not occur in its text.
 _LOOKUP = re.compile(r"\b(eval|exec|globals|locals|vars|dir|modules)\b")
-_JSON_ESCAPE = 6
+_JSON_ESCAPE = 6  # characters of an escaped one, such as \u0000
 _PROBE_SECONDS = 10.0
 _MEMORY_HINT = "Memory may be short: use fewer workers, or close other programs."
 # Set up in each child, so only a program can check them.
@@ -100,7 +100,7 @@ class Pool:
             while True:
                 if (zygote := self._free.get_nowait()) is not None:
                     zygote.kill()
-        self._free.put(None)
+        self._free.put(None)  # wakes a waiting caller, which then wakes the next
 
 
 class SealedSandbox(Sandbox):
@@ -108,7 +108,7 @@ class SealedSandbox(Sandbox):
 
     A program gets only the stdlib unless it uses one of the heavy libraries. All it can learn about the
     machine is the location of Python and the time zone. Safe to share between threads; up to `workers`
-    programs run at once, and others wait.
+    programs run at once, and others wait. The arguments are those of `make_sandbox`.
     """
 
     tier = "sealed"
@@ -183,7 +183,7 @@ class SealedSandbox(Sandbox):
         """Return the active layers, measured by a program that tries forbidden actions."""
         pool = self._pool("std")
         zygote = pool.take()
-        pool.give(zygote)
+        pool.give(zygote)  # started by now, so that its layers are known
         try:
             probe = self._run_in("std", self._request(PROBE, None, "ans", None), _PROBE_SECONDS)
             if probe.status != "ok":

@@ -60,7 +60,7 @@ class ZygoteClient:
         self._spares: dict[int, socket.socket] = {}
         self._ended: dict[int, dict[str, Any]] = {}
         self._serial = 0
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # whole messages
         with theirs, os.fdopen(os.memfd_create("complaints"), "w+b") as complaints:
             self._process = self._launch(options, theirs, complaints)
             theirs.close()
@@ -129,7 +129,7 @@ class ZygoteClient:
                 if rest and events[0][1] & select.POLLOUT:
                     rest = rest[child.send(rest) :]
                     if not rest:
-                        poller.modify(child, select.POLLIN)
+                        poller.modify(child, select.POLLIN)  # or every poll would find it writable
                 part = child.recv(1 << 20)
             except BlockingIOError:
                 continue

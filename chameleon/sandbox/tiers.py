@@ -30,8 +30,14 @@ def make_sandbox(
 ) -> Sandbox:
     """Start a sandbox for model-written programs; close it when done, or use it in a `with`.
 
-    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `require` lists the layers without which a
-    sealed sandbox does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
+    Args:
+        kind: "auto" is "sealed" on Linux x86_64 and "monty" elsewhere.
+        libraries: what programs may import besides Python's own modules, if it is installed.
+        workers: how many programs run at once; others wait.
+        require: the layers without which a sealed sandbox does not start.
+
+    Raises:
+        SandboxUnavailable: with the reason, rather than run with less.
     """
     if kind not in get_args(Kind):
         hint = f"Choose one of {', '.join(get_args(Kind))}."

@@ -19,7 +19,7 @@ _MEASURES = (
     "kg 1 kilogram kilo kgs; g 0.001 gram gramme; mg 0.000001 milligram; t 1000 tonne; lb 0.45359237 pound"
     " lbs; oz 0.028349523125 ounce",
     "s 1 second sec secs; ms 0.001 millisecond; μs 0.000001 µs us microsecond; min 60 minute mins;"
-    " h 3600 hour hr hrs; day 86400; week 604800; month 2629800; year 31557600 yr yrs",
+    " h 3600 hour hr hrs; day 86400; week 604800; month 2629800; year 31557600 yr yrs",  # 365.25 days
     "km² 1 km2 sqkm square_kilometre square_kilometer; mi² 2.589988110336 sqmi sq_mi square_mile; ha 0.01"
     " hectare; acre 0.0040468564224; m² 0.000001 m2 sqm square_metre square_meter",
     "l 1 litre liter; ml 0.001 millilitre milliliter; gal 3.785411784 gallon",
@@ -48,7 +48,7 @@ def _units_by_name() -> dict[str, tuple[str, Fraction]]:
             name, factor, *aliases = entry.split()
             for alias in (name, *aliases):
                 units.setdefault(alias.replace("_", " "), (base, Fraction(factor)))
-    return {f"{name}s": unit for name, unit in units.items() if len(name) > 1} | units
+    return {f"{name}s": unit for name, unit in units.items() if len(name) > 1} | units  # not "ms" for m
 
 
 UNITS = _units_by_name()
@@ -63,6 +63,7 @@ _PLAIN_SIGNS = str.maketrans(
 _SWAPPED_MARKS = str.maketrans(".,", ",.")
 _MONEY = r"(?:US|AU|CA|HK|NZ|[ACRS])?\$|[€£¥₹₩₽₺]"
 _CODE = r"USD|EUR|GBP|JPY|INR|CHF|AUD|CAD|HKD|NZD|SGD|BRL|CNY|RMB|MXN|SEK|NOK|DKK|PLN|CZK|HUF|ZAR|AED|THB|KRW"
+# Thousands: 1,234,567; 12,34,567 as in India; 1'234'567 as in Switzerland; 1 234 567.
 _GROUPS = r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:'\d{3})+|\d{1,3}(?: \d{3})+"
 _FIGURE = rf"(?:{_GROUPS}|\d+)(?:\.\d+)?|\.\d+"
 _AMOUNT = re.compile(
@@ -81,14 +82,14 @@ _SCALES = {
 _FRACTION = re.compile(r"(-?)(?:(\d{1,9}) |(?=\d/\d\d?(?!\d)))(\d{1,4})/([1-9]\d{0,3})(?!\d)(.*)")
 _FRACTIONAL = re.compile(r"-?(?:\d+ )?\d+/\d")
 _IN_BRACKETS = re.compile(r"(?P<before>[-+]?(?:[^\d()]*))\((?P<inside>[^()]*)\)(?P<after>\D{0,12})")
-_CONVERTED = re.compile(r"(?P<figure>.*\S) ?[(\[](?P<inside>[^()\[\]]*)[)\]]")
-_BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR)\.?")
+_CONVERTED = re.compile(r"(?P<figure>.*\S) ?[(\[](?P<inside>[^()\[\]]*)[)\]]")  # 12 m (39 ft)
+_BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR)\.?")  # credit and debit: 120 CR, 120 DR
 _ORDINAL = re.compile(r"(\d{1,9})(?:st|nd|rd|th)\.?")
-_COMPOUND_PART = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+|['\"])\.?,? ?")
+_COMPOUND_PART = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+|['\"])\.?,? ?")  # a part of 6 ft, 11 in
 _SHORT_UNITS = {"'": "ft", '"': "in", "m": "min"}
 _NO_UNITS = frozenset(("mW", "Mb", "Gb", "Kb", "kb", "mb", "Tb"))  # milliwatts and bits are not measured here
 _SIGNS = frozenset("$€£¥₹₩₽₺")
-_MAX_UNIT_WORDS, _MAX_POWER = 3, 300
+_MAX_UNIT_WORDS, _MAX_POWER = 3, 300  # words; a power of ten that a float can still hold
 _AM_PM = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
 
 _SURE = {  # patterns that only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and 1.310.000
@@ -204,7 +205,7 @@ def _read_unit(number: Number, money: str, rest: str, cell: str) -> Amount | Non
     number *= _SCALES[scale.removesuffix("s")] if scale else 1
     if money and unit.lower() in _SCALES and not scale:  # $5m
         number, unit = number * _SCALES[unit.lower()], ""
-    if unit.lower() == "per":
+    if unit.lower() == "per":  # 5 per game
         unit, more = "", f"per {more}"
     is_rate = more.startswith("per ")
     if len(more.split()) > _MAX_UNIT_WORDS or (more and not unit and not is_rate) or unit.lower() in _AM_PM:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE_CELL = re.compile(r"\s*:?-{3,}:?\s*")
-_TIGHT_RULE = re.compile(r"\|(?::?-+:?\|)+")
+_TIGHT_RULE = re.compile(r"\|(?::?-+:?\|)+")  # |-|:-:|
 _LAST_BAR = re.compile(r"(?<!\\)\|\Z")
 
 

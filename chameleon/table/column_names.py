@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from chameleon.table.amounts import UNITS, Number
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+|#")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+|#")  # ID, Invoice, 12, other scripts
 _KEYS = "id ids code key no nr nos num number index # ref reference sku isbn ean barcode uuid"
 _RECORDS = (
     "invoice order ticket transaction booking receipt voucher shipment claim case customer employee account"

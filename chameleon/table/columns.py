@@ -33,12 +33,12 @@ APART = "units apart"  # the hint for a part of a table without the units column
 GROUPS = "groups"  # the hint for a column whose blanks may repeat the name above
 _REASONS = {APART: "its units are in another column", GROUPS: "rows without it may belong to the name above"}
 _TRUTHS = {"true": True, "false": False}
-_CODE = re.compile(
+_CODE = re.compile(  # leading zeros, phones, AB-12, #3, 12A, hex, versions
     r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE
 )
 _SURE_CODE = re.compile(r"0\d+|\+\d[\d ()/-]{7,}|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE)
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*")
-_MONTHLY = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
+_MONTHLY = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")  # 2024-03; 2011-12 may be a season
 _SHORT_MONTH = re.compile(r"[A-Za-z]{3,9}[-']\d\d")
 _SEASON = re.compile(r"\d{4}[-/]\d\d(?:\d\d)?")
 _SCORE, _MIXED_NUMBER = re.compile(r"\d+/\d+"), re.compile(r"\d+ \d+/\d")
@@ -47,7 +47,7 @@ _BASES = frozenset(base for base, _ in UNITS.values())
 _BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
 _SAMPLE, _MIN_SHARE = 64, 0.5  # of the filled cells, the part that must be of a kind for the column to be
 _MAX_EXAMPLES, _MAX_EXAMPLE_CHARS = 3, 24
-_INTEGER_DIGITS, _UNIT_CHARS, _MAX_YEARS = 19, 12, 10
+_INTEGER_DIGITS, _UNIT_CHARS, _MAX_YEARS = 19, 12, 10  # digits that may exceed 64 bits; characters; years
 _KINDS: Mapping[str, Kind] = {"": "number", "th": "number", "%": "percent", "s": "duration"}
 _ReadAs = Literal["number", "date", "time"]
 
@@ -55,8 +55,9 @@ _ReadAs = Literal["number", "date", "time"]
 def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
     """Return the meaning of a column.
 
-    `hint` settles what the cells leave open: "," or "." (the decimal mark), "?" (it may be either, and
-    figures such as 12.500 are unclear), "day first" or "month first".
+    Args:
+        hint: settles what the cells leave open: "," or "." (the decimal mark), "?" (it may be either, and
+            figures such as 12.500 are unclear), "day first", "month first", `APART` or `GROUPS`.
     """
     header = ColumnName(name)
     if hint in _REASONS:
@@ -83,6 +84,7 @@ def with_units(found: Meaning, name: str, cells: Sequence[str], units: Sequence[
     """Return the meaning of figures with units in another column; unclear if they cannot be converted."""
     pairs = zip(cells, units, strict=True)
     joined = meaning_of(name, [f"{cell} {unit}" if cell.strip() else "" for cell, unit in pairs], found.mark)
+    # `mark` is the hint for parts of this table: without the units, they are unclear.
     mark = APART if len({unit.strip().lower() for unit in units if unit.strip()}) > 1 else joined.mark
     return replace(joined, mark=mark, values=joined.values if joined.is_number else list(cells))
 
@@ -92,7 +94,7 @@ def _plain_figures(cells: Sequence[str], hint: str) -> Meaning | None:
     joined = "\n".join((*cells, ""))
     money = next((sign for sign in "$£¥₹" if sign in joined), "")
     is_open = bool(hint) and (bool(money) or "," in joined or "." in joined)
-    if not any(cells) or is_open or joined.count("\n") > len(cells):
+    if not any(cells) or is_open or joined.count("\n") > len(cells):  # a cell has a line break
         return None
     if not _plain_column(money, grouped="," in joined).fullmatch(joined):
         return None
@@ -105,7 +107,7 @@ def _plain_figures(cells: Sequence[str], hint: str) -> Meaning | None:
 @lru_cache(maxsize=16)
 def _plain_column(money: str, *, grouped: bool) -> re.Pattern[str]:
     groups = r"[1-9]\d{0,2}(?:,\d{3})+|" if grouped else ""
-    figure = rf"-?{re.escape(money)}(?:{groups}0|[1-9]\d{{0,17}})(?:\.\d{{1,17}})?"
+    figure = rf"-?{re.escape(money)}(?:{groups}0|[1-9]\d{{0,17}})(?:\.\d{{1,17}})?"  # 007 is a code
     return re.compile(rf"(?:(?:{figure})?\n)*", re.ASCII)
 
 
@@ -233,7 +235,7 @@ class _Column:
         if dates is None:
             return None
         odd = self.odd(dates)
-        if odd and not (doubt and order):
+        if odd and not (doubt and order):  # in dates of both orders, some must fail
             amounts = self.read(read_amount)
             if amounts is not None and len(self.odd(amounts)) < len(odd):
                 return None
@@ -279,7 +281,7 @@ class _Column:
         marks = marks_in(texts)
         mark = marks.pop() if len(marks) == 1 else "." if marks or self.hint not in (",", "?") else self.hint
         amounts = self.read(partial(read_amount, mark="," if mark == "," else "."))
-        if amounts is None and marks:
+        if amounts is None and marks:  # both marks occur: the comma may be the decimal one
             amounts = self.read(partial(read_amount, mark=","))
         if amounts is None or self.odd(amounts):
             return None if amounts is None else self.unread(amounts, "number")

@@ -31,16 +31,16 @@ from chameleon.text import redact
 SECONDS = 10.0
 """The time limit for all tables of a file, or one of a server: a view may never finish."""
 
-Wanted = Callable[[str], bool]
+Wanted = Callable[[str], bool]  # whether to read the table of that name
 _Fetch = Callable[[int], Sequence[Sequence[Any]]]
 
 _BATCH_ROWS = 500  # rows; each can hold millions of characters
-_SQLITE_NAMES = (
+_SQLITE_NAMES = (  # tables before views, in order of creation
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')"
     " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view',"
     " (SELECT rowid FROM sqlite_master AS m WHERE m.name = pragma_table_list.name)"
 )
-_DUCKDB_NAMES = (
+_DUCKDB_NAMES = (  # tables before views, those of the schema main first
     "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database()"
     " ORDER BY table_type = 'VIEW', table_schema <> 'main', table_schema, table_name"
 )
@@ -79,6 +79,7 @@ def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Itera
     try:
         with copy_of(source) as path, closing(sqlite3.connect(path)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "replace")
+            # The file may be hostile: no view may call unsafe functions, and the sizes of cells are checked.
             for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
                 connection.execute(f"PRAGMA {pragma}")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1_000_000, min(limit_in_bytes(), 10**9)))
@@ -94,7 +95,13 @@ def duckdb_tables(
 ) -> Iterator[Finding]:
     """Yield the requested tables and views, `schema.table` in other schemas; or the one table of Parquet.
 
-    Raises `InputError` if DuckDB cannot open the file, `MissingPackage` without duckdb.
+    Args:
+        wanted: whether to read the table of that name; the others are yielded as `Unread`.
+        is_parquet: whether the file is Parquet; its table has no name.
+
+    Raises:
+        InputError: if DuckDB cannot open the file.
+        MissingPackage: without duckdb.
     """
     require("duckdb", "DuckDB databases and Parquet files need", "corpus", where=origin.name, imports=True)
     import duckdb
@@ -114,7 +121,7 @@ def duckdb_tables(
                 if is_parquet:
                     connection.execute(f"SET allowed_paths = [{literal}]")
                 connection.execute("SET enable_external_access = false")
-                connection.execute("SET lock_configuration = true")
+                connection.execute("SET lock_configuration = true")  # no view can undo this
                 opened = _Database(run, duckdb.Error, connection.interrupt, str(path))
                 if is_parquet:
                     yield _read(opened, f"read_parquet({literal})", origin, "", SECONDS)
@@ -136,7 +143,7 @@ def copy_of(source: Path | bytes) -> Iterator[Path]:
         if isinstance(source, bytes):
             copy.write_bytes(source)
         else:
-            for end in ("", "-wal", "-journal", ".wal"):
+            for end in ("", "-wal", "-journal", ".wal"):  # the file, SQLite's logs, DuckDB's log
                 if (file := Path(f"{source}{end}")).is_file():
                     copy.with_name(f"data{end}").write_bytes(read_file(file))
         yield copy
@@ -145,9 +152,11 @@ def copy_of(source: Path | bytes) -> Iterator[Path]:
 def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
     """Yield the first readable table or view at an SQLAlchemy address, or `sheet`; name the others.
 
-    A table in another schema is `schema.table`; each is read in a read-only transaction. Raises
-    `InputError`, without the password, if the address or server does not work, and `MissingPackage` if the
-    driver is not installed.
+    A table in another schema is `schema.table`; each is read in a read-only transaction.
+
+    Raises:
+        InputError: without the password, if the address or server does not work.
+        MissingPackage: if the driver is not installed.
     """
     origin = Origin(address_name(address))
     engine = _engine(address, origin)
@@ -158,7 +167,7 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
         stack.callback(result.close)
         return list(result.keys()), result.fetchmany
 
-    streamed = {"stream_results": True, "no_parameters": True}
+    streamed = {"stream_results": True, "no_parameters": True}  # "%" in a name is no parameter
     quoted = engine.dialect.identifier_preparer.quote_identifier
     opened = _Database(run, exc.DBAPIError, secret=engine.url.password or "")
     has_table = False
@@ -232,7 +241,7 @@ def _read(database: _Database, source: str, origin: Origin, name: str, seconds: 
     too_slow = where.error(f"takes more than {SECONDS:.1f} s to be read", hint=hint)
     seconds = max(seconds, 0.1)
     deadline = time.monotonic() + seconds
-    timer = threading.Timer(seconds, database.interrupt or bool)
+    timer = threading.Timer(seconds, database.interrupt or bool)  # bool() does nothing
     timer.start()
 
     def rows_of(fetch: _Fetch) -> Iterator[Sequence[Any]]:

@@ -14,7 +14,7 @@ from chameleon.table.amounts import plain_signs, read_amount
 MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
-_MONTHS = {month[:length]: n for n, month in enumerate(MONTHS, 1) for length in range(3, 10)}
+_MONTHS = {month[:length]: n for n, month in enumerate(MONTHS, 1) for length in range(3, 10)}  # sep, sept, …
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _CLOCK = (
@@ -26,19 +26,19 @@ _WEEKDAY = r"(?:[a-z]{2,6}day,?\s+|(?:mon|tue|wed|thu|fri|sat|sun)\.?,?\s+)?"
 _DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?P<year>\d{{4}})[-/.](?P<m>\d{{1,2}})[-/.](?P<day>\d{{1,2}})(?:{_AT})?",
+        rf"(?P<year>\d{{4}})[-/.](?P<m>\d{{1,2}})[-/.](?P<day>\d{{1,2}})(?:{_AT})?",  # 2024-05-04 09:00
         rf"(?P<a>\d{{1,2}})(?P<sep>[-/.])(?P<b>\d{{1,2}})(?P=sep)(?P<year>\d{{4}}|\d{{2}})(?:{_AT})?",
-        rf"{_WEEKDAY}{_MONTH}\s+{_DAY}(?:,?\s+(?P<year>\d{{4}})(?:{_AT})?)?(?!\d)",
+        rf"{_WEEKDAY}{_MONTH}\s+{_DAY}(?:,?\s+(?P<year>\d{{4}})(?:{_AT})?)?(?!\d)",  # May 4
         rf"{_WEEKDAY}{_DAY}[\s-]+{_MONTH}(?:,?[\s-]+(?P<year>\d{{4}})(?:{_AT})?)?(?!\d)",
-        rf"{_DAY}-{_MONTH}-(?P<year>\d{{2}})",
-        r"(?P<day>\d{1,2})\.(?P<m>\d{1,2})\.",
-        r"(?P<m>0[1-9]|1[0-2])[./](?P<year>\d{4})",
-        rf"{_MONTH},?[\s-]+(?P<year>\d{{4}})",
-        rf"{_MONTH}[-'](?P<year>\d{{2}})",
+        rf"{_DAY}-{_MONTH}-(?P<year>\d{{2}})",  # 4-May-24
+        r"(?P<day>\d{1,2})\.(?P<m>\d{1,2})\.",  # 4.5. in German
+        r"(?P<m>0[1-9]|1[0-2])[./](?P<year>\d{4})",  # 05/2024
+        rf"{_MONTH},?[\s-]+(?P<year>\d{{4}})",  # May 2024
+        rf"{_MONTH}[-'](?P<year>\d{{2}})",  # Jan-24
         r"Q(?P<quarter>[1-4])[\s/-]?(?P<year>\d{4})",
         r"(?P<year>\d{4})[\s/-]?Q(?P<quarter>[1-4])",
         r"(?P<year>\d{4})-W(?P<week>\d{1,2})",
-        r"(?P<year>\d{4})[-/](?P<until>\d{4}|\d{2})",
+        r"(?P<year>\d{4})[-/](?P<until>\d{4}|\d{2})",  # 1999-2004, 2011-12
         r"(?P<year>\d{3}(?P<decade>0)) ?s",
         r"(?P<year>\d{4})",
         _MONTH,
@@ -82,10 +82,14 @@ Span = tuple[Moment, Moment]
 def read_date(text: str, *, day_first: bool = False, has_months: bool = False) -> Span | None:
     """Read a complete or partial date: "May 4, 2024", "25/12/2024 09:00", "Jan-24", "Q1 2024", "2006".
 
-    `day_first` decides 03/04/2024. `has_months`: "2011-12" is a month, as in a column with "2024-01", not a
-    season. Returns None if the text is not a date, as 2024-02-30.
+    Args:
+        day_first: whether 03/04/2024 is in April.
+        has_months: whether "2011-12" is a month, as in a column with "2024-01", and not a season.
+
+    Returns:
+        The first and last date, or None if the text is not a date, as 2024-02-30.
     """
-    cell = plain_signs(text).partition("(")[0].strip(" ,")
+    cell = plain_signs(text).partition("(")[0].strip(" ,")  # without a remark in brackets
     if len(cell) > _MAX_CHARS:
         return None
     for pattern in _DATES:
@@ -99,7 +103,7 @@ def _span(part: dict[str, str | None], *, day_first: bool, has_months: bool) -> 
     if name := (part.get("month") or "").lower():
         month = _MONTHS.get(name, 0)
         if not month or (not day and not year and len(name) > 3 and name not in MONTHS):
-            return None
+            return None  # "Marc" is a name, "Mar" a month
     if part.get("a"):
         one, two = int(part["a"] or 0), int(part["b"] or 0)
         is_day_first = day_first or one > 12 or part["sep"] == "."  # 1.5.2024 is German
@@ -116,7 +120,7 @@ def _span(part: dict[str, str | None], *, day_first: bool, has_months: bool) -> 
             last = first + dt.timedelta(6)
             return Moment(*first.timetuple()[:3]), Moment(*last.timetuple()[:3])
         if month and day:
-            dt.date(year or 2000, month, day)
+            dt.date(year or 2000, month, day)  # raises for February 30; 2000 has a 29th
         at = _time_of(part) if part.get("hour") else None
     except ValueError:
         return None

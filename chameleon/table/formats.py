@@ -79,13 +79,19 @@ def to_text(
 ) -> str:
     r"""Write a table as text: its header, then one row per line; the caller adds the caption.
 
-    "pipe" is `a | b` as in PromptPG's prompts, "numbered" the PIPE encoding of Chain-of-Table (`col : a | b`,
-    `row 1 : 1 | 2`), "markdown" has a rule and a frame; these write a bar inside a cell as `\|`. Cells are
-    trimmed and put on one line. `max_rows` keeps the first rows, `max_cell` (in characters, at least 1) cuts
-    cells, `max_tokens` (estimated, see `estimated_tokens`) keeps the first rows that fit with the header;
-    a last line (in JSON under "note") lists the cuts. `first` is the number of the first row in "numbered"
-    when the table is part of a longer one. Raises `InputError` for an unknown style or a limit below its
-    minimum.
+    Cells are trimmed and put on one line. A last line (in JSON under "note") lists the cuts.
+
+    Args:
+        style: "pipe" is `a | b` as in PromptPG's prompts, "numbered" the PIPE encoding of Chain-of-Table
+            (`col : a | b`, `row 1 : 1 | 2`), "markdown" has a rule and a frame; these write a bar inside a
+            cell as `\|`. The others are "html", "tsv", "csv" and "json".
+        max_rows: keep the first rows. None, here and below: no limit.
+        max_cell: cut cells at this number of characters, at least 1.
+        max_tokens: keep the first rows that fit with the header (estimated, see `estimated_tokens`).
+        first: the number of the first row in "numbered" when the table is part of a longer one.
+
+    Raises:
+        InputError: for an unknown style or a limit below its minimum.
     """
     if style not in STYLES:
         raise InputError(f"no table style is named {style!r}", hint=f"There are: {', '.join(STYLES)}.")
@@ -95,7 +101,7 @@ def to_text(
 def excerpt(
     table: Table, max_rows: int | None = None, max_cell: int | None = None, max_tokens: int | None = None
 ) -> Excerpt:
-    """Return the first rows with their cells cut, and a note of the cuts ("" without any)."""
+    """Return the first rows with their cells cut, and a note of the cuts ("" without any); see `to_text`."""
     bounds = ((max_rows, 0), (max_cell, 1), (max_tokens, 1))
     if any(limit is not None and limit < bound for limit, bound in bounds):
         raise InputError("the limits must be at least 0 rows, 1 token and 1 character per cell")
@@ -174,7 +180,7 @@ def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int
         widths.append(natural)
         min_widths.append(min(natural, width, max(_MIN_COLUMN_WIDTH, widest if is_number else 0)))
     totals = [total + len(_GAP) * gaps for gaps, total in enumerate(accumulate(min_widths))]
-    count = max(1, sum(total <= width for total in totals))
+    count = max(1, sum(total <= width for total in totals))  # columns that fit at their least widths
     widths = widths[:count]
     room = width - len(_GAP) * (count - 1)
     while sum(widths) > room:

@@ -104,10 +104,14 @@ def table_of(
 ) -> Found | LeftOut:
     """Return the table of these records, or why it is left out.
 
-    Its header is the first `heads` records with any text; None detects how many. Records and columns without
-    any text are left out, and duplicate names are made different. With `pad`, records may be shorter than the
-    header, as in spreadsheets; otherwise they must be as long. `hint` applies to all columns (`meaning_of`),
-    `told` lists the reader's decisions.
+    Records and columns without any text are left out, and duplicate names are made different.
+
+    Args:
+        place, notes: see `Found`.
+        pad: records may be shorter than the header, as in spreadsheets; otherwise they must be as long.
+        hint: applies to all columns, see `meaning_of`.
+        heads: how many of the first records with any text are the header; None detects it.
+        told: the reader's decisions.
     """
     try:
         filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]

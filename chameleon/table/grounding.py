@@ -8,7 +8,7 @@ from typing import Any
 from chameleon.table.amounts import read_amount
 from chameleon.table.table import Column, Table
 
-_COMPUTES = re.compile(
+_COMPUTES = re.compile(  # words with "est" are superlatives, but not interest, forest, west, …
     r"\bhow (?:many|much|often|long|far|old)\b|\bper ?cent|%"
     r"|\b(?:total|sum|average|mean|median|mode|range|differences?|number of|count|amount|(?:al)?together)\b"
     r"|\b(?:more|less|fewer|most|least|best|worst|first|last|top|both|all|every|same|than|rank(?:ed)?)\b"
@@ -31,7 +31,7 @@ _TRUTH_QUERY = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|
 _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
 _WORDS = re.compile(r"[^\W_]+")
 _NAMES = re.compile(r"\b(?!(?:The|This|That|There|These|They|Not|Yes|Answer)\b)[A-Z][^\W_]{2,}")
-_PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
+_PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")  # items of a list
 _MAX_WORDS = 3  # words of an answer that is not a sentence
 _TRUTH_REPLY = re.compile(r"\W*(?:yes|no|true|false)\b", re.IGNORECASE)
 _TRUTHS = ("yes", "no", "true", "false")

@@ -17,11 +17,11 @@ _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|sec
 _NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre", "input", "textarea")
 _MAX_MEAN_CHARS = 150  # average characters of a cell, in a table without header cells
 _SPACES = re.compile(r"\s+")
-_POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
+_POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")  # 10², m³, yd²
 _MAX_MARK_CHARS, _SAMPLE_ROWS = 100, 30  # characters; rows
-_MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")
-_SIGN_BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
-_SIGN_AFTER = re.compile(r"\)?\s*%|\)|pp|bps?")
+_MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")  # (1), [a], *
+_SIGN_BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")  # $, US$, CHF (
+_SIGN_AFTER = re.compile(r"\)?\s*%|\)|pp|bps?")  # ), %, bps
 _AMOUNT = re.compile(r"[A-Z$€£¥(+–—\s-]{0,9}\d[\d,. ]*[)%\s]*|[–—-]+\s*%?|n/?[am]|nil", re.IGNORECASE)
 _YEAR = re.compile(r"(?:fy\s?)?(?:19|20)\d\d(?:\*|\s?[AE]|\s?\(\w\))?", re.IGNORECASE)
 
@@ -49,7 +49,7 @@ def parse_page(data: bytes) -> Any:
     if root is None:
         return etree.Element("html")
     for each in [*root.iter()]:
-        is_unread = each.tag != "head" and UNREAD.fullmatch(each.tag)
+        is_unread = each.tag != "head" and UNREAD.fullmatch(each.tag)  # the head has the title
         is_unseen = is_hidden(each.attrib) or "mw-editsection" in each.get("class", "")
         if (is_unread or is_unseen) and each.getparent() is not None:
             each.drop_tree()
@@ -88,8 +88,13 @@ def html_table(
 
     The header is `<thead>`, else the rows at the top with only `<th>`, else the first row; several rows
     are joined from the top down. If each row begins with its name and no row names the columns, rows and
-    columns are swapped. A row of one spanning cell is a title above the header and a note below it, or also
-    a row with `keep_notes`. Signs in separate cells, as in filings, are joined to their amounts.
+    columns are swapped. A row of one spanning cell is a title above the header and a note below it. Signs
+    in separate cells, as in filings, are joined to their amounts.
+
+    Args:
+        heading: names the table if it has neither a caption nor a title row.
+        title: the page's title, which names it if there is no heading either.
+        keep_notes: whether a note is also a row.
     """
     # Rows inside a cell but not in a nested table are text of that cell.
     rows = [row for row in table.iter("tr") if next(row.iterancestors("td", "th", "table")).tag == "table"]
@@ -171,7 +176,7 @@ def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
     group, count, widest = None, 0, 0
     for row in sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)):
         if row.getparent() is not group:
-            group, reaching = row.getparent(), {}
+            group, reaching = row.getparent(), {}  # no span leaves its <tbody>
         slots = {column: slot for column, (slot, _) in reaching.items()}
         reaching = {column: (slot, below - 1) for column, (slot, below) in reaching.items() if below > 1}
         column = 0
@@ -180,9 +185,9 @@ def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
                 column += 1
             count += 1
             slot = Slot(text_of(cell), cell.tag == "th" or group.tag == "thead", count)
-            span = range(column, column + min(_span(cell, "colspan") or 1, 1_000))
+            span = range(column, column + min(_span(cell, "colspan") or 1, 1_000))  # HTML's maximum
             slots |= dict.fromkeys(span, slot)
-            if below := (_span(cell, "rowspan") or MAX_CELLS) - 1:
+            if below := (_span(cell, "rowspan") or MAX_CELLS) - 1:  # 0: to the end of its group
                 reaching |= dict.fromkeys(span, (slot, below))
             widest = max(widest, span.stop)
             if widest > MAX_COLUMNS or widest * (len(grid) + 1) > MAX_CELLS:
@@ -233,6 +238,7 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
         return 0
     texts = [[slot.text for slot in slots] for slots in rows]
     joined, above = header_rows(texts[:_SAMPLE_ROWS]), 1
+    # Without <th>, more rows are names if they have years, or no amounts and nothing on the left.
     for (corner, *_), (first, *others) in pairwise(texts[:6]):
         filled = [text for text in others if text]
         aside = all(text[:1] in ("", "(") for text in (corner, first))

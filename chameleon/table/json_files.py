@@ -65,7 +65,7 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
         hint = "If each line is a JSON value of its own, it is JSON Lines (.jsonl)." if lines else ""
         where = Origin(f"{origin.name}, line {at:,}, column {column:,}")
         raise where.error(f"is not valid JSON ({error.msg})", hint=hint) from None
-    except ValueError:
+    except ValueError:  # int() refuses longer ones
         raise origin.error("has a number of more than 4,300 digits", at=line) from None
     except RecursionError:
         raise origin.error("is nested too deeply", at=line, hint=_SHAPES_HINT) from None
@@ -104,7 +104,7 @@ def _records(data: Any, origin: Origin) -> Iterator[Record]:
         names, rows = list(data), list(map(list, zip(*data.values(), strict=True)))
     elif not shape:
         raise origin.error("has no table", hint=_SHAPES_HINT)
-    if shape != "rows" and not (rows and isinstance(rows[0], dict)):
+    if shape != "rows" and not (rows and isinstance(rows[0], dict)):  # else the keys are the header
         yield 0, names
     if rows:
         yield from _of_rows(list(enumerate(rows, 1)), origin, names)

@@ -28,8 +28,8 @@ _BLANK_WORDS = (
 _BLANKS = frozenset(_BLANK_WORDS.split(","))
 _NO_TEXT = frozenset(("", "n/a", "#n/a"))
 DASHES = "-–—−"
-_MARKS = re.compile(r"\[[^\]]*\]|[*†‡§^]+(?=\s|$)|(?<=\w)[*†‡§]+")
-_NOTE_MARKS, _MAX_MARKED_CHARS = frozenset("[*^"), 300
+_MARKS = re.compile(r"\[[^\]]*\]|[*†‡§^]+(?=\s|$)|(?<=\w)[*†‡§]+")  # footnotes: [1], 12*, Ann†
+_NOTE_MARKS, _MAX_MARKED_CHARS = frozenset("[*^"), 300  # those in ASCII; characters
 _TYPE_NAMES = {
     "money": "number", "percent": "number", "quantity": "number", "duration": "number", "code": "text",
     "empty": "text", "boolean": "true/false", "year": "number", "month": "month as 2024-03",

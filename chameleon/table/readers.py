@@ -37,7 +37,7 @@ _TEXT_KINDS = {"json": json_tables, "jsonl": json_line_tables, "markdown": markd
 _DATABASES = ("sqlite", "duckdb", "parquet")
 _ROW_KINDS = ("csv", "tsv", "workbook")
 _AMBIGUOUS_SUFFIXES = (".db", ".db3")  # SQLite, DuckDB or another format
-_MAX_SHORT_BYTES, _START_BYTES = 1 << 20, 4096
+_MAX_SHORT_BYTES, _START_BYTES = 1 << 20, 4096  # largest text read in this process; start that shows the kind
 _MIN_GROUP_SHARE = 0.25  # the part of the rows below a name if groups are named once
 _NAMELESS_KINDS = ("money", "percent", "quantity", "duration", "unclear", "empty")
 
@@ -117,8 +117,8 @@ def read_tables(source: Path | bytes, name: str, how: Reading = ALL) -> Iterator
 
     def wanted(label: str) -> bool:
         if sheet is not None:
-            return sheet.isdecimal() or sheet.casefold().startswith(label.casefold())
-        return not (how.first and has_table)
+            return sheet.isdecimal() or sheet.casefold().startswith(label.casefold())  # "Jan (2)" is on Jan
+        return not (how.first and has_table)  # set below, while the reader yields tables
 
     kind = _kind_of(data, name)
     if kind and kind not in _SUFFIXES:
@@ -154,10 +154,17 @@ def choose_table(
 ) -> Found:
     """Read the first table, or `sheet`, of a file, of its bytes, or of a database at an address.
 
-    `sheet` is a sheet, a table of a database, a heading or key above a table, or the table's number; for
-    `header` and `keep_totals` see `Reading`. Sets `name`, the table's name in its source, `others`, the names
-    of the other tables there, and `warnings`: why other parts could not be read. Raises
-    `InputError` if the source has no table or cannot be read.
+    Args:
+        name: what errors call the file.
+        sheet: a sheet, a table of a database, a heading or key above a table, or the table's number.
+        header, keep_totals: see `Reading`.
+
+    Returns:
+        The table, with `name`, its name in the source; `others`, the names of the other tables there; and
+        `warnings`: why other parts could not be read.
+
+    Raises:
+        InputError: if the source has no table or cannot be read.
     """
     if isinstance(source, str) and is_address(source):
         name, findings = address_name(source), server_tables(source, sheet)
@@ -201,12 +208,19 @@ def read_table(
     """Read the table of a file, of its bytes, or of a database at an address (`postgresql://user@host/name`).
 
     Reads CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines, HTML, spreadsheets, Parquet, SQLite and DuckDB,
-    also compressed by gzip. The content and the suffix (of `name` for bytes) decide the format. Of several
-    tables, the first is read, or the one that `sheet` names; `choose_table` also returns its name. The first
-    rows are its header, or the rows that `header` gives ("4", "1-2", "0" for none); totals are set apart
-    unless `keep_totals`. `table.notes` lists these decisions. Files with more megabytes than
-    CHAMELEON_MAX_TABLE_MB (64) are refused before reading; errors call the file `name`. Raises
-    `InputError` for any problem with the file, `MissingPackage` if its reader is not installed.
+    also compressed by gzip. The content and the suffix decide the format. `table.notes` lists how the table
+    was read. Files with more megabytes than CHAMELEON_MAX_TABLE_MB (64) are refused before reading.
+
+    Args:
+        caption: replaces the table's name in the file.
+        name: what errors call the file; for bytes, its suffix counts as the file's.
+        sheet: the table to read, see `choose_table`, which also returns its name; None: the first one.
+        header: the rows with the column names ("4", "1-2", "0" for none); "": the first rows.
+        keep_totals: keep totals as rows instead of setting them apart.
+
+    Raises:
+        InputError: for any problem with the file.
+        MissingPackage: if its reader is not installed.
     """
     sheet_name = None if sheet is None else str(sheet)  # a number counts from 1, as in "Sheet 2"
     options: dict[str, Any] = {"sheet": sheet_name, "header": str(header), "keep_totals": keep_totals}

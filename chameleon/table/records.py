@@ -34,8 +34,9 @@ _MAGIC_BYTES = {
     b"BZh91AY&SY": "bzip2",
     b"\xfd7zXZ\x00": "xz",
 }
+# PNG, JPEG, TIFF or BigTIFF in either byte order, WebP, BMP.
 _PICTURE = re.compile(rb"\x89PNG\r|\xff\xd8\xff|II[*+]\0|MM\0[*+]|RIFF.{4}WEBP|BM.{4}\0{4}", re.DOTALL)
-_PDF = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,1000}%PDF-")
+_PDF = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,1000}%PDF-")  # after a byte order mark or white space
 _ZIP_MARKS = {
     b"application/epub+zip": "epub",
     b"application/vnd.oasis.opendocument.text": "odt",
@@ -142,7 +143,7 @@ def kind_of_bytes(data: bytes) -> str:
     if data.startswith(b"PK\x03\x04"):
         marks = {place: kind for mark, kind in _ZIP_MARKS.items() if (place := data.find(mark)) >= 0}
         return marks[min(marks)] if marks else "zip"
-    if data[8:12] == b"DUCK":
+    if data[8:12] == b"DUCK":  # after a checksum
         return "duckdb"
     if _PDF.match(data):
         return "pdf"

@@ -28,10 +28,14 @@ def parse_table(text: str, like: Table | None = None) -> Table:
     """Read the table in a model's reply: lines with bars, Markdown, or JSON; in a fence also tabs or commas.
 
     Removes prose around the table, a rule line, bars at the ends, and the labels `col :` and `row 1 :` of
-    Chain-of-Table's prompts. Fenced text is tried first, and later tables before earlier ones. With `like`,
-    names that differ from its header only in case, space or quotes are replaced, and a missing header is
-    taken from it if the widths agree. Raises `InputError` if the text holds no table or rows differ in
-    width.
+    Chain-of-Table's prompts. Fenced text is tried first, and later tables before earlier ones.
+
+    Args:
+        like: names that differ from its header only in case, space or quotes are replaced, and a missing
+            header is taken from it if the widths agree.
+
+    Raises:
+        InputError: if the text holds no table or rows differ in width.
     """
     fault: InputError | None = None
     names = {normal(name) for name in like.header if name} if like else set[str]()
@@ -91,10 +95,10 @@ def _to_table(lines: list[list[str]], like: Table | None) -> Table:
     if like is not None and not isinstance(lines, _Ruled) and _lacks_header(header, like):
         header, rows = list(like.header), cells
     if like is not None:
-        spelling = {normal(name): name for name in reversed(like.header)}
+        spelling = {normal(name): name for name in reversed(like.header)}  # the first of equal names wins
         header = [name if name in like.header else spelling.get(normal(name), name) for name in header]
     width = len(header)
-    rows = [row if any(row[width:]) else row[:width] for row in rows]
+    rows = [row if any(row[width:]) else row[:width] for row in rows]  # blank extra cells are dropped
     return Table(header, rows, like.caption if like else "")
 
 

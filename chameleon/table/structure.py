@@ -8,7 +8,7 @@ from chameleon.table.amounts import UNITS, read_amount
 _MAX_HEADER_ROWS, _SAMPLE_ROWS = 3, 20
 _UNIT_NAMES = frozenset(("unit", "units", "einheit", "unité", "unidad", "unità", "eenheid"))
 YEAR = re.compile(r"(?:19|20)\d\d")
-_IN_BRACKETS = re.compile(r"\((?!\d)[^()]{1,12}\)|\[(?!\d)[^\[\]]{1,12}\]")
+_IN_BRACKETS = re.compile(r"\((?!\d)[^()]{1,12}\)|\[(?!\d)[^\[\]]{1,12}\]")  # (kg), [USD]
 
 
 def header_rows(rows: Sequence[Sequence[str]]) -> int:
@@ -35,7 +35,7 @@ def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
             below = any(each[column] for each in filled[number + 1 :])
             above = [each[column] for each in filled[:number]]
             left = [each[column - 1] for each in filled[:number]]
-            if not row[column] and below and above == left:
+            if not row[column] and below and above == left:  # under the same wider name
                 row[column] = row[column - 1]
     names = []
     for cells in zip(*filled, strict=True):
@@ -56,7 +56,7 @@ def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
 def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     """Return whether a row has the names below `head`: no figures, but some in the rows below."""
     spread = {n for n in range(1, len(row)) if row[n] and head[n] in ("", head[n - 1])}
-    under = spread | {n - 1 for n in spread if n - 1 not in spread}
+    under = spread | {n - 1 for n in spread if n - 1 not in spread}  # with the column that has the wider name
     if not spread or any(read_amount(cell) and not YEAR.fullmatch(cell) for cell in row):
         return False
     if not all(row[n] for n in under):  # the next row has the names of these parts

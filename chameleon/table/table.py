@@ -83,6 +83,7 @@ class Column:
         for column in columns[self.index + 1 :]:
             if names_units(column.name, column.cells):
                 return column
+            # `meaning` would look for the unit column of that column in turn.
             if column._own_meaning.is_number and not (is_money and ColumnName(column.name).has("money")):
                 return None
         left = columns[self.index - 1] if is_money and self.index else None
@@ -110,11 +111,17 @@ _MAX_REPR_CHARS = 200
 class Table:
     """A small table of strings, immutable and therefore safe to share.
 
-    `header` has one name for each column (possibly blank or repeated, as in real tables), every row has as
-    many cells as the header. `Table.from_pandas`, `Table.from_records` and `read_table` convert other data.
-    `hints` has the format of each column if its cells leave it open (`meaning_of`), `apart` the rows of its
-    file that are not data (None if they were not looked for, see `set_apart`), and `told` the other
-    decisions of its reader. Raises `InputError` for ragged rows and for a table without columns.
+    `Table.from_pandas`, `Table.from_records` and `read_table` convert other data.
+
+    Args:
+        header: one name for each column, possibly blank or repeated, as in real tables.
+        rows: each with as many cells as the header.
+        hints: the format of each column if its cells leave it open, see `meaning_of`.
+        apart: the rows of its file that are not data; None if they were not looked for, see `set_apart`.
+        told: the other decisions of its reader.
+
+    Raises:
+        InputError: for ragged rows, a table without columns, and cells that are not text.
     """
 
     header: Row
@@ -146,7 +153,7 @@ class Table:
             number, size = next((n, len(row)) for n, row in enumerate(body, 1) if len(row) != len(names))
             raise InputError(f"row {number} has {size} cells, the header has {len(names)}")
         self.__dict__.update(header=names, rows=body, caption=caption, hints=tuple(hints), told=tuple(told))
-        self.__dict__["apart"] = None if apart is None else tuple(apart)
+        self.__dict__["apart"] = None if apart is None else tuple(apart)  # not setattr: the class is frozen
 
     def __repr__(self) -> str:
         name = f"{self.caption!r}, " if self.caption else ""
@@ -164,8 +171,9 @@ class Table:
         """Make a table from a pandas or polars DataFrame; an index with names or texts becomes columns."""
         if hasattr(frame, "itertuples"):
             index = frame.index
-            if any(name is not None for name in index.names) or index.dtype.kind not in "iu":
+            if any(name is not None for name in index.names) or index.dtype.kind not in "iu":  # iu: integers
                 frame = frame.reset_index()
+            # Without `astype`, None in a column of numbers or dates stays NaN or NaT.
             rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
         else:
             rows = frame.iter_rows()
@@ -209,7 +217,7 @@ class Table:
             raise MissingPackage("to_pandas needs the package pandas", hint="pip install pandas") from None
         frame = pandas.DataFrame(self._program_rows, columns=list(self.header))
         for index in self._dated:
-            frame.isetitem(index, pandas.to_datetime(frame.iloc[:, index]))
+            frame.isetitem(index, pandas.to_datetime(frame.iloc[:, index]))  # by position: names may repeat
         return frame
 
     def _repr_html_(self) -> str:
@@ -231,7 +239,7 @@ class Table:
             whole, places = self._whole
             return whole.columns[places[index]].meaning.hint if places[index] >= 0 else ""
         hint = self.hints[index] if self.hints else ""
-        return (self._mark or hint) if hint == "?" else hint
+        return (self._mark or hint) if hint == "?" else hint  # another column may show the mark
 
     @cached_property
     def _mark(self) -> str:
@@ -257,7 +265,7 @@ class Table:
         """The table including the rows that were set apart, at their places."""
         rows = list(self.rows)
         for place, row, _ in self.apart or ():
-            rows.insert(place, row)
+            rows.insert(place, row)  # in order of place, so earlier rows are back already
         return replace(self, rows=tuple(rows), apart=None)
 
     def without(self, places: Mapping[int, str]) -> Table:
@@ -316,7 +324,7 @@ class Table:
             if name not in unmatched:
                 return False
             indexes.append(unmatched.index(name))
-            unmatched[indexes[-1]] = None
+            unmatched[indexes[-1]] = None  # a repeated name must match another column
         mine = Counter(tuple(row[index] for index in indexes) for row in self.rows)
         return not Counter(part.rows) - mine
 
@@ -331,7 +339,7 @@ class Table:
         table.__dict__.update(fields, told=(), apart=None if self.apart is None else (), _whole=source)
         return table
 
-    _whole: ClassVar[tuple[Table, tuple[int, ...]] | None] = None
+    _whole: ClassVar[tuple[Table, tuple[int, ...]] | None] = None  # if a part: the whole, its columns in it
 
     def to_json(self) -> dict[str, Any]:
         rows = [list(row) for row in self.rows]

@@ -26,11 +26,11 @@ from chameleon.web.markup import BYTE_ORDER_MARKS
 
 _NO_LETTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffd]")
 _HIGH_BYTE, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
-_ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
+_ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]  # the only guesses
 _SAMPLE_BYTES, _SAMPLE_CHARS, _SAMPLE_LINES = 100_000, 65_536, 50
 
 _UNUSUAL_CHARS = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
-_END_MARK = "\x1e"
+_END_MARK = "\x1e"  # ASCII's record separator
 _MAX_SHARED_CELLS = 100_000
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
@@ -106,7 +106,12 @@ def format_of_text(text: str) -> str:
 def delimited_tables(
     text: str, origin: Origin, delimiter: str = "", header: str = ""
 ) -> Iterator[Found | LeftOut]:
-    """Yield the tables of a CSV or TSV text, with their titles above and notes below."""
+    """Yield the tables of a CSV or TSV text, with their titles above and notes below.
+
+    Args:
+        delimiter: the character between cells; "" detects it.
+        header: the rows of the text with the column names, as in `Reading`.
+    """
     delimiter = delimiter or delimiter_of(text)
     hint = "?" if delimiter == ";" else ""  # the decimal mark may be a comma or a point
     yield from tables_of(delimited_records(text, delimiter, origin), origin, header=header, hint=hint)
@@ -133,7 +138,7 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
         what = f"has more than {_MAX_MARKDOWN_CHARS:,} characters of Markdown"
         raise origin.error(what, hint="Save its table as CSV, or split it.")
     front = _FRONT_MATTER.match(text)
-    text = "\n" * front[0].count("\n") + text[front.end() :] if front else text
+    text = "\n" * front[0].count("\n") + text[front.end() :] if front else text  # keeps line numbers
     heading, rows = "", list[tuple[int, list[str]]]()
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     for before, token in pairwise(tokens):
@@ -179,7 +184,7 @@ def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool
                     hint = 'Close it, or write "" for a quote in a cell.'
                     raise origin.error("a quote is opened here and never closed", at=start, hint=hint)
                 return
-            tidied = list(map(clean_cell if reader.line_num > start else tidy, cells))
+            tidied = list(map(clean_cell if reader.line_num > start else tidy, cells))  # a cell has breaks
             yield start, tuple(map(shared.setdefault, tidied, tidied))
             if len(shared) > _MAX_SHARED_CELLS:
                 shared.clear()
@@ -230,7 +235,10 @@ def tables_of(
 ) -> Iterator[Found | LeftOut]:
     """Yield the tables in the records of a file or sheet, split by `sections`; see `table_of`.
 
-    `header` gives the rows of the file with the column names, as in `Reading`.
+    Args:
+        header: the rows of the file with the column names, as in `Reading`.
+        told: the reader's decisions, to which titles and notes are added.
+        **how: `pad` and `hint` of `table_of`.
     """
     lines = _header_lines(header)
     how["heads"] = None if lines is None else len(lines)

@@ -32,7 +32,7 @@ of the type estándar padrão de der des di da do van von"""
 _GLUE_WORDS = frozenset(_GLUE.split())
 _SUBTOTALS = frozenset(word for word in _OPERATIONS if word.startswith(("sub", "zwischen", "teil", "小")))
 _LONG_CJK = sorted((word for word in _OPERATIONS if word[0] > "⺀" and len(word) > 1), key=len, reverse=True)
-_CJK = re.compile("|".join(_LONG_CJK))
+_CJK = re.compile("|".join(_LONG_CJK))  # Chinese and Japanese have no spaces between words
 _BRACKETS = re.compile(r"[(\[][^)\]]*[)\]]")
 _WORD = re.compile(r"[^\W_]+|∑")
 _LIKELY_LABEL = re.compile(rf"(?<![^\W_])(?:{'|'.join(_OPERATIONS)})(?![^\W_])|{_CJK.pattern}", re.IGNORECASE)
@@ -145,7 +145,7 @@ class _Rows:
             is_title = len(self.texts) > 1 == len(names) and names != {""}  # one text across all names
             if is_title or (label is not None and not label.rest):  # as "Std" next to "Mean"
                 reasons[place] = "is next to a total"
-        totals = {place for place, why in reasons.items() if why == _BY_LABEL}
+        totals = {place for place, why in reasons.items() if why == _BY_LABEL}  # not if most rows are
         return {n: reasons[n] for n in sorted(reasons) if n not in totals or 2 * len(totals) < len(self.rows)}
 
     @cached_property
@@ -241,7 +241,7 @@ class _Rows:
         filled = [column for column in columns if not (is_blank(row[column]) or row[column] == above[column])]
         is_alone, rows = not filled, self
         if place == 0:  # it may be the total of all rows below
-            rows = copy(self)
+            rows = copy(self)  # keeps the cached columns
             rows.data, rows.sums = [n for n in range(1, last + 1) if n not in self.labels], {}
         is_tail = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW_ROWS])
         may_be = is_alone or not label.rest if label.of == "sum" else is_tail and not label.rest
@@ -270,6 +270,7 @@ class _Rows:
                 sums.append((total, filled) if value is None else (total + value, filled + 1))
         row = {column: values[place] for column, values in self.figures.items()}
         figures = {column: value for column, value in row.items() if value is not None}
+        # It may add up the rows since the last total, all rows, or those since an earlier total.
         starts = dict.fromkeys([self.bounds[-1], 0, *self.bounds[:-_MAX_NESTED:-1]])
         for start, operation in product(starts, operations) if figures else ():
             count = len(self.data) - start
@@ -289,6 +290,7 @@ class _Rows:
         places = len(str(float(value)).rstrip("0").partition(".")[2])
         tolerance = Fraction(1, 2 * 10**places)
         if operation == "sum":
+            # Each summand may have been rounded by half a unit of its last place.
             return total == value != 0 or (places > 0 and abs(total - value) <= count * tolerance)
         if operation == "count":
             return value in (count, len(self.data) - start)

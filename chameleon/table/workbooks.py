@@ -19,6 +19,7 @@ from chameleon.text import counted
 
 MAX_UNPACKED_BYTES = 1 << 28  # of a workbook: most grow 5 to 15 times, and at most 64 MB are read
 
+# Attributes may be in any order, hence the lookaheads; names may have a prefix, as in <x:row>.
 _RELATION = re.compile(rb'<Relationship\b(?=[^>]*\bId="([^"]+)")(?=[^>]*\bTarget="/?(?:xl/)?([^"]+)")')
 _SHEET = re.compile(rb'<(?:\w+:)?sheet\b[^>]*\w:id="([^"]+)"')
 _ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\br="(\d{1,12})"')
@@ -27,7 +28,7 @@ _HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\bhidden="(?:1|true)"')
 _HIDDEN_COLUMNS = re.compile(
     rb'<(?:\w+:)?col\b(?=[^>]*\bhidden="(?:1|true)")(?=[^>]*\bmin="(\d{1,5})")[^>]*\bmax="(\d{1,5})"'
 )
-_FORMULA = rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f>'
+_FORMULA = rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f>'  # Excel's limit is 8,192
 _UNSAVED, _ZERO = re.compile(_FORMULA + rb"(?:<v\s*/>|<v></v>)?</c>"), re.compile(_FORMULA + rb"<v>0</v>")
 _STYLED_CELL = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\br="([A-Z]{1,3})(\d{1,7})")[^>]*?\bs="(\d{1,6})"')
 _FORMAT = re.compile(
@@ -35,7 +36,7 @@ _FORMAT = re.compile(
 )
 _STYLE = re.compile(rb'<(?:\w+:)?xf\b[^>]*?\bnumFmtId="(\d{1,6})"')
 _CELL_STYLES = re.compile(rb"<(?:\w+:)?cellXfs\b.*?</(?:\w+:)?cellXfs>", re.DOTALL)
-_LITERAL = re.compile(rb"&quot;.*?&quot;|\\(?=[- ])|\\.|_.|\*.")
+_LITERAL = re.compile(rb"&quot;.*?&quot;|\\(?=[- ])|\\.|_.|\*.")  # texts, escapes, gaps (_x), fill (*x)
 _ZEROS = re.compile(r"0{2,}(?:[-/ ]0+)*")
 _Format = Callable[[float], str]
 
@@ -52,7 +53,7 @@ def workbook_tables(
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     try:
-        source = _Source(data, origin) if data.startswith(b"PK") else None
+        source = _Source(data, origin) if data.startswith(b"PK") else None  # a zip archive, as .xlsx
         with CalamineWorkbook.from_object(io.BytesIO(data)) as workbook:
             for index, about in enumerate(workbook.sheets_metadata):
                 where = Origin(f"{origin.name}, sheet {shown(about.name)}", "row")
@@ -124,7 +125,7 @@ class _Source:
         book = self._read("xl/workbook.xml")
         targets = dict(_RELATION.findall(self._read("xl/_rels/workbook.xml.rels")))
         self.parts = [f"xl/{targets[id].decode()}" for id in _SHEET.findall(book) if id in targets]
-        self.is_uncomputed = b'fullCalcOnLoad="1"' in book
+        self.is_uncomputed = b'fullCalcOnLoad="1"' in book  # to be computed when it is opened
         self.formats = _formats(self._read("xl/styles.xml"))
 
     def _read(self, name: str) -> bytes:
@@ -168,7 +169,7 @@ def _cell_texts(sheet: Any, source: bytes, formats: Mapping[bytes, _Format]) -> 
 
 def _formats(styles: bytes) -> dict[bytes, _Format]:
     """Return the formatter of each style that shows percentages or leading zeros."""
-    codes = dict(_FORMAT.findall(styles)) | {b"9": b"0%", b"10": b"0.00%"}
+    codes = dict(_FORMAT.findall(styles)) | {b"9": b"0%", b"10": b"0.00%"}  # built-in formats
     cells = _CELL_STYLES.search(styles)
     formats: dict[bytes, _Format] = {}
     for number, id in enumerate(_STYLE.findall(cells[0]) if cells else ()):

@@ -91,7 +91,7 @@ def checked_url(address: str) -> Target:
     try:
         url = parse_url(address)
         host = (url.host or "").strip("[]").rstrip(".").lower()
-        host.encode("idna")
+        host.encode("idna")  # raises UnicodeError for a name that cannot be looked up
     except (LocationParseError, UnicodeError, ValueError):
         raise WebError("an address cannot be read", hint="Write it as https://host/path.") from None
     if url.scheme not in ("http", "https"):
@@ -158,10 +158,13 @@ def look_up(host: str, port: int) -> Sequence[str]:
 
 
 def check_kind(where: str, kind: Kind, *, private: bool, only_private: bool = False, left: str = "") -> None:
-    """Raise `WebError` for a host of a kind that is not allowed; `where` is its name and port.
+    """Raise `WebError` for a host of a kind that is not allowed.
 
-    `private`: it may be in a private network. `only_private`: it must be, because a key goes over plain
-    http. `left`: the host whose redirect leads there.
+    Args:
+        where: the host's name and port, for the error.
+        private: it may be in a private network.
+        only_private: it must be, because a key goes over plain http.
+        left: the host whose redirect leads there, or "".
     """
     if kind == "forbidden" or (kind == "private" and not private):
         what = "the address is in a private or special network"

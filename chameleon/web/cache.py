@@ -60,7 +60,7 @@ class PageCache:
 
     def put(self, key: str, reply: WebReply) -> None:
         """Cache an OK reply, and delete expired and excess ones."""
-        size = len(reply.body) + len(reply.url) + 200
+        size = len(reply.body) + len(reply.url) + 200  # about what the rest of a row takes
         if size > self.max_bytes:
             return
         row = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)

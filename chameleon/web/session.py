@@ -39,8 +39,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 class GuardedSession(requests.Session):
     """A session for one request and its redirects: no cookies, no environment settings, no proxies.
 
-    `web` is the `Web` that decides where it may connect, when, and how much it may read; `secrets` are the
-    names of headers with keys; `deadline` is in terms of `time.monotonic`.
+    Args:
+        web: the `Web` that decides where it may connect, when, and how much it may read.
+        secrets: the names of headers with keys.
+        deadline: in terms of `time.monotonic`.
     """
 
     def __init__(self, web: Any, secrets: Collection[str], spacing: float, deadline: float) -> None:
@@ -159,7 +161,7 @@ def trusting() -> ssl.SSLContext:
         place = problem.filename  # set only for SSLKEYLOGFILE
         what = f"the file in {'SSLKEYLOGFILE' if place else 'SSL_CERT_FILE'} cannot be used"
         raise WebError(what, where=place or path or "") from None
-    context.hostname_checks_common_name = False
+    context.hostname_checks_common_name = False  # only subjectAltName counts, as in browsers
     folder = ssl.get_default_verify_paths().capath
     if not path and not context.get_ca_certs() and not (folder and any(Path(folder).iterdir())):
         context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)

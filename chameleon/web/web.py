@@ -56,8 +56,9 @@ class HostPace:
     def turn(self, host: str, spacing: float, most: float = math.inf) -> float:
         """Take the next turn at this host; return the seconds to wait, outside the lock.
 
-        `spacing` is the minimum number of seconds between this turn and the next. A turn that starts in
-        `most` seconds or later is not taken.
+        Args:
+            spacing: the minimum number of seconds between this turn and the next.
+            most: a turn that starts in this many seconds or later is not taken.
         """
         with self._lock:
             now = time.monotonic()
@@ -112,9 +113,11 @@ class Web:
     ) -> WebReply:
         """Return the reply to a GET, or to a POST if `json` is given; any status, after the retries.
 
-        `params` replace the address's own. `secrets` are headers with keys: they are not sent to another
-        origin on a redirect, nor over plain http to a public address, and never cached, logged or shown in an
-        error. `spacing` is the minimum number of seconds between requests to the host.
+        Args:
+            params: replace the address's own.
+            secrets: headers with keys. They are not sent to another origin on a redirect, nor over plain http
+                to a public address, and never cached, logged or shown in an error.
+            spacing: the minimum number of seconds between requests to the host.
         """
         require_requests(imports=True)
         from requests import Request
@@ -143,10 +146,12 @@ class Web:
         return self.kept(repr(identity), lambda deadline: self._ask(request, secrets, spacing, deadline))
 
     def kept(self, asked: str, attempt: Attempt) -> WebReply:
-        """Return the cached reply for the request `asked`, or the outcome of the attempts, for `keep`.
+        """Return the cached reply for a request, or the outcome of the attempts, for `keep`.
 
-        `attempt` makes one request before the deadline (in terms of `time.monotonic`); it returns the reply
-        and the seconds that the server asks to wait, or raises `Unanswered` if a retry may help.
+        Args:
+            asked: a text that identifies the request.
+            attempt: makes one request before the deadline (in terms of `time.monotonic`); returns the reply
+                and the seconds that the server asks to wait, or raises `Unanswered` if a retry may help.
         """
         key = hashlib.sha256(asked.encode()).hexdigest()
         if self.cache is not None and (cached := self.cache.get(key)) is not None:
@@ -193,6 +198,7 @@ class Web:
             raise WebError(f"more than {REDIRECTS} redirects", where=host) from None
         except ValueError:  # from requests or urllib, for an invalid location
             raise WebError("a redirect's address cannot be read", where=host) from None
+        # In Latin-1 every byte is a character: any body can be searched. "Bearer KEY": KEY alone counts too.
         texts = [reply.url, reply.headers.get("Content-Type", "")[:200], reply.content.decode("latin-1")]
         keys = {key for secret in secrets.values() for key in (secret, *secret.split()[-1:]) if key}
         keys |= {quote(key, safe="") for key in keys}

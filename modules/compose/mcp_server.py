@@ -31,11 +31,17 @@ _MAX_DESCRIPTION_CHARS = 2_000
 
 
 class McpServer(Toolkit):
-    """Provides all tools of a server, or only `tools`, as modules.
+    """Provides the tools of a server as modules.
 
-    Their names are the server's names after `prefix`. A tool asks for approval unless `allow` names it, and
-    always if the server calls it destructive. `deny` leaves tools out, and `max_runs` limits how often a run
-    may call each, by name. `listed` has the tools recorded in a log; otherwise the server is asked.
+    Args:
+        server: an `McpSpec`, or its keys.
+        entry: the name of its entry in the inventory.
+        tools: the tools to provide; None: all.
+        prefix: put before the server's names of tools.
+        allow: the tools that need no approval, unless the server calls them destructive.
+        deny: the tools to leave out.
+        max_runs: how often a run may call each tool: by name, or one number for all.
+        listed: the tools recorded in a log; None: the server is asked.
     """
 
     def __init__(

@@ -21,11 +21,11 @@ _PASSAGES_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NONE = re.compile(r"\W*none\b", re.IGNORECASE)
-_ASIDE = re.compile(r"\([^()]*\)|\"[^\"\n]*\"|“[^”\n]*”")
+_ASIDE = re.compile(r"\([^()]*\)|\"[^\"\n]*\"|“[^”\n]*”")  # texts in brackets or quotes
 _ITEM_BREAK = re.compile(r"\n[ \t]*[-*•][ \t]*|[,;]\s*(?=(?:passage )?\d{1,4}\s*:)", re.IGNORECASE)
-_PARAPHRASE = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")
+_PARAPHRASE = re.compile(r"(?<=\d)\s*(?::|[-–—](?=\s))\s*(?=[^\W\d_]).*")  # "2: the rent is …"
 _PARTS = re.compile(r"[,;&+/]|\band\b|(?<=\d)\s+(?=\d)", re.IGNORECASE)
-_NUMBERS = re.compile(
+_NUMBERS = re.compile(  # "3" or "passages 3-5"; possessive against slow backtracking
     r"\W*+(?:passages?|nos?\.?|numbers?)?\W*+(\d{1,4})(?![\d.]*\d)"
     r"(?:[^\w–—-]*+(?:-|–|—|to|through)\W*+(\d{1,4})(?![\d.]*\d))?",
     re.IGNORECASE,
@@ -57,8 +57,9 @@ class PassageReader(LLMModule):
     def named(self, reply: str, state: State) -> list[tuple[int, Mapping[str, Any]]]:
         """Return the passages, with numbers, that a reply names in its line "Passages: 1, 3-5".
 
-        Raises `Declined` for "none", when the model finds no answer in the passages, and `StepRejected` for a
-        reply without that line or with unknown passage numbers.
+        Raises:
+            Declined: for "none", when the model finds no answer in the passages.
+            StepRejected: for a reply without that line or with unknown passage numbers.
         """
         passages = state.input.get("passages") or ()
         lines = [match["line"] for match in _PASSAGES_LINE.finditer(reply)]

@@ -149,7 +149,7 @@ def nearness(question: str, passages: Sequence[Mapping[str, Any]]) -> list[float
     full = similarities(question, [f"{each.get('title', '')}\n{each['text']}" for each in passages], "bm25")
     headed = similarities(question, titles, "bm25")
     scores = [text + _HEADING_WEIGHT * title for text, title in zip(full, headed, strict=True)]
-    beyond = 1 + max(scores, default=0.0)
+    beyond = 1 + max(scores, default=0.0)  # more than any score
     numbers = numbers_in(question)
     return [
         score + (beyond if any(is_named(title, name) for name in numbers) else 0)
@@ -191,6 +191,7 @@ def _beyond_words(question: str, passages: Sequence[Mapping[str, Any]]) -> tuple
     if automatic() != NONE:
         texts = [f"{each.get('title', '')}\n{each['text']}"[:_COMPARED_CHARS] for each in passages]
         try:
+            # A cosine is at least -1, so these scores are above 0.
             return [2.0 + cosine for cosine in similarities(question, texts, "dense")], _DENSE_NOTE
         except (MissingPackage, ModelError):
             pass  # installed but cannot be loaded: use the first passages

@@ -14,7 +14,7 @@ _NON_EQUAL_CALLS = frozenset(
 _TEXT_CALLS = frozenset(
     ("astype", "format", "join", "lstrip", "replace", "round", "rstrip", "split", "strip", "strftime")
 )
-_OF_ONE = frozenset(("iloc", "iat", "at", "values"))
+_OF_ONE = frozenset(("iloc", "iat", "at", "values"))  # followed by [], they select a cell or row
 _TO_ONE = frozenset(("float", "int", "item", "len", "max", "mean", "min", "nunique", "str", "sum", "round"))
 
 
@@ -146,7 +146,7 @@ def reads_of_program(program: ast.Module) -> Reads:
             ref = frame.ref(left)
             if ref is not None and not frame.of(right) and constants:
                 conditions.append(CellCondition(ref, [str(each.value) for each in constants]))
-                used |= {*map(id, constants)}
+                used |= {*map(id, constants)}  # by identity: the same text may occur again
             elif ref is not None and (other := frame.ref(right)) is not None:
                 links.append((ref, other))
     attributes = {each.attr for each in nodes if isinstance(each, ast.Attribute)}

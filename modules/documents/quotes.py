@@ -32,7 +32,7 @@ _SHARE = re.compile(r"[^\d%]*[\d.,]+\s*%")
 _PERCENT = re.compile(r"(?<=\d)\s*%")
 _UNIT = re.compile(r"[$€£](?=\d)|(?<=\d)\s*(?:%|€|[^\W\d_]+)(?=\s*[-+*/)]|\s*$)")
 _TIMES = re.compile(r"(?<=[\d)%])\s*(?:x|of)\s*(?=[\d(])")
-_SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*", "^": " "})
+_SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "·": "*", "^": " "})  # no powers
 _OPERATIONS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -44,7 +44,7 @@ FREE = frozenset(map(Fraction, (*range(13), 24, 30, 52, 60, 100, 360, 365, 1_000
 _MONTHS = {name.lower(): Fraction(number) for number, name in enumerate(calendar.month_name) if name}
 _DATE = re.compile(r"(?<!\d)(\d{1,4})[./](\d{1,2})[./](\d{1,4})(?!\d)")
 _SHARES = {"half": Fraction(50), "third": Fraction(100, 3), "quarter": Fraction(25), "tenth": Fraction(10)}
-_MIN_QUOTE_WORDS, _MAX_PARTS = 2, 40
+_MIN_QUOTE_WORDS, _MAX_PARTS = 2, 40  # words; parts of a calculation
 
 
 def quotes_in(text: str) -> list[str]:
@@ -76,7 +76,11 @@ def fault_of_numbers(
     """Return an error for a number that is neither in `known` nor calculated from it; or "".
 
     Calculations that the solution writes out, such as "4 × 310 = 1240", are repeated. They may use numbers
-    in `FREE` without a source, and the answer may use numbers in `free`.
+    in `FREE` without a source.
+
+    Args:
+        known: texts, such as the cited passages and the question.
+        free: numbers that the answer may use without a source.
     """
     numbers = {number for text in known for readings in _numbers(text) for number in readings}
     lines = (re.split("[=≈]", line) for line in re.split(r"[;\n]", solution))

@@ -137,7 +137,7 @@ class _TableRows:
             if table != other
         ]
         direct = {*rows}
-        for _ in columns:
+        for _ in columns:  # joins may form a chain as long as there are tables
             for table, column, other, place in joins:
                 if table in rows and (other not in rows or (direct >= {table, other} and not reads.is_any)):
                     targets = self.equal(other, place, self.shared(table, rows[table], [column]))

@@ -52,12 +52,20 @@ def among(
     passages: Sequence[tuple[Document, float]] = (),
     ahead: float = 1.0,
 ) -> dict[str, Any]:
-    """Return the output of the table that answers. Raises `Declined` if none does, or if several disagree.
+    """Return the output of the table that answers.
 
     Among the tables with the largest number of distinctive words from the question, the best one is read,
     and any with a score close to it. All must give the same answer, unless one is part of another. If the
     question names several tables with the same columns ("in 2023 and 2024", "of both seasons"), their union
     is read.
+
+    Args:
+        found: the tables to choose from, best first.
+        passages: the texts found, with their scores; the question may be about one of them.
+        ahead: a score is close if it reaches the best one when multiplied by this.
+
+    Raises:
+        Declined: if no table answers, or if several disagree.
     """
     if (union := _union_of(state.input["question"], found)) is not None:
         return _union_output(read, state, *union)

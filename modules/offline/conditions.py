@@ -258,7 +258,7 @@ def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
         words = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
         scale: int = next((scales[word] for word in words if word in scales), 1)
         biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
-        is_scaled = scale > 1 and measure.number > 20 * biggest
+        is_scaled = scale > 1 and measure.number > 20 * biggest  # far beyond all cells: a plain figure
         return Fraction(measure.number, scale) if is_scaled else measure.number
     if not column.bases:
         return Fraction(measure.number) / measure.factor

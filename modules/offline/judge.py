@@ -17,7 +17,7 @@ from chameleon.table import Table
 
 _MAX_QUESTION_CHARS, _MAX_TOKENS, _MAX_COLUMNS, _MAX_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
-_COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
+_COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")  # 1.250,50
 _SENTENCE = re.compile(  # not after an initial, "St." or a German ordinal such as "3."
     r"(?<=[.?!])(?<!\b[A-Z]\.)(?<!\b(?:Dr|St|Mr|Ms|Jr|Sr|No|Nr|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)"
     r"(?<! \d\.)(?<! \d\d\.)\s+(?=[A-Z\"'“])"

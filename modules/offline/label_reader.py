@@ -18,6 +18,7 @@ _READ_REQUEST = re.compile(
     rf"(?:what (?:does|do) (?:it|this|(?:the|this) {_CARRIER}s?) (?:say|read)|read the text"
     rf"|what(?: text)? (?:is|stands) (?:written |printed )?(?:on|in) (?:it|the {_CARRIER}))\W*", re.IGNORECASE
 )  # fmt: skip
+# "Price: 5", but not 10:30 or https://; without a colon, the value begins with a figure.
 _COLON_PAIR = re.compile(r"(?P<label>[^:=]*[^\W\d][^:=]*?)\s*(?::(?!//|\d\d\b)|=)\s*(?P<value>.*)")
 _GAP_PAIR = re.compile(r"(?P<label>\D*?[^\W\d_][^\d\t]*?)[\s.]*[\s\t](?P<value>[-−–]?[$€£¥₹]?\s?[-−–]?\d.*)")
 _UNCLEAR = re.compile(r"\b(?:no|not|or|if|except|see|free|without|unknown)\b|[<>½?;\t]", re.IGNORECASE)

@@ -21,7 +21,7 @@ from chameleon.modules.offline.words import Stems, Token, alike
 from chameleon.retrieval.analysis import folded
 from chameleon.table.dates import read_date
 
-_BEAM_WIDTH, _MAX_LINES, _MAX_PHRASE_WORDS, _MAX_HIT_SHARE = 48, 20_000, 5, 0.6
+_BEAM_WIDTH, _MAX_LINES, _MAX_PHRASE_WORDS, _MAX_HIT_SHARE = 48, 20_000, 5, 0.6  # cuts, cells, words, share
 _MAX_REQUEST_WORDS = 4  # words: "could you please list"
 
 
@@ -384,7 +384,7 @@ class Links:
     def cuts(self) -> list[Cut]:
         """The cheapest ways to cut the question into items, cheapest first."""
         states: list[list[tuple[float, tuple[Item, ...]]]] = [[] for _ in range(len(self.tokens) + 1)]
-        states[0] = [(0.0, ())]
+        states[0] = [(0.0, ())]  # by end: cost and items of each cut
         for place in range(len(self.tokens)):
             for cost, items in heapq.nsmallest(_BEAM_WIDTH, states[place], key=lambda state: state[0]):
                 for item in self.by_start[place]:

@@ -301,7 +301,7 @@ class Sheet:
                     is_named = not (self.words.lists["names"] | set(self.caption)).isdisjoint(column.stems)
                     is_coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
                     is_code = column.is_id or is_coded or sum(map(len, cells)) < 3.5 * len(cells)
-                    candidates.append((is_code, not is_named, column.index))
+                    candidates.append((is_code, not is_named, column.index))  # the least is best
         return self.columns[min(candidates)[2]] if candidates else None
 
     @cached_property
@@ -386,7 +386,7 @@ def plain(number: Number, places: int = 4) -> str:
     if number.denominator == 1:
         return str(number.numerator)
     digits = places + 2 if -1 < number < 1 else places
-    is_exact = pow(10, number.denominator.bit_length(), number.denominator) == 0
+    is_exact = pow(10, number.denominator.bit_length(), number.denominator) == 0  # only 2 and 5 divide it
     return with_places(number, 10 if is_exact else digits).rstrip("0").rstrip(".")
 
 

@@ -17,7 +17,7 @@ from chameleon.yaml_text import read_yaml
 
 Stems = tuple[str, ...]
 FILES = ("english", "german")
-_TOKEN = re.compile(
+_TOKEN = re.compile(  # a time, date, fraction, figure, word or sign
     r"\d{1,2}:\d{2}(?!\s?[AaPp]\.?[Mm]|[\d:])|\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|\d{4}-\d\d(?:-\d\d)?(?![\d-])"
     r"|\d{1,2}[/.-]\d{1,2}[/.-]\d{4}(?!\d)|(?<![\d/])\d+/\d+(?![\d/])"
     r"|(?:(?<![^\s(=<>$€£¥])-)?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?![^\W_]))|[^\W_]+|[%$€£¥°#?]"
@@ -160,7 +160,7 @@ class Language:
         """Return whether two stems are forms of one word, such as "publish" and "publisher"."""
         base = alike(one, other)
         ends = one[base:], other[base:]
-        return base >= 4 and all(not end or end in self.suffixes for end in ends)
+        return base >= 4 and all(not end or end in self.suffixes for end in ends)  # letters in common
 
     def known(self, text: str) -> int:
         """Return how many words of a text are function words of this language."""

@@ -35,7 +35,7 @@ _REASON = re.compile(
     r"\s*(?:[^\w\s]|(?:because|since|as|so|for|is|are|was|were|has|have|had|due|given|which)\b)"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
-_MARK = re.compile(r"\0(\d+)\0")
+_MARK = re.compile(r"\0(\d+)\0")  # between NULs, the position of a choice
 _DENIAL = re.compile(r"\b(?:not|cannot|never|neither|nor|except)\b|n['’]t\b", re.IGNORECASE)
 
 

@@ -18,10 +18,11 @@ _COMPUTING = (ast.BinOp, ast.Compare, ast.Call, ast.For, ast.comprehension, ast.
 PRESETS = ("table", "tables", "df", "pd", "np")
 _SEARCH_METHODS = ("contains", "startswith", "endswith", "isin", "eq")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
+# Numbers that need no source: days, weeks, percent, thousands and the like.
 _OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
 _CHOICE_CALLS = ("max", "min", "sorted", "sum", "len", "round", "str")
 _MAX_COPIED_CELLS = 60  # cells; programs may copy the values of a table up to this size
-_MIN_COPIED, _MAX_CELLS, _TINY = 4, 20_000, 0.001
+_MIN_COPIED, _MAX_CELLS, _TINY = 4, 20_000, 0.001  # numbers; cells to check; below it, a tolerance
 
 
 def doubt(program: ast.Module, value: Any, state: State) -> str:
@@ -80,7 +81,7 @@ class Suspect:
     def used(self) -> set[str]:
         """Return ans and the names it is computed from."""
         names = {"ans"}
-        for statement in reversed(self.program.body):
+        for statement in reversed(self.program.body):  # backwards from ans
             ids = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
             names |= ids if names & ids else set()
         return names

@@ -52,4 +52,4 @@ def _showing(code: str) -> str:
     if isinstance(last, ast.Expr):
         name, begin, end = "_", last.col_offset, last.end_col_offset or 0
         code = changed(code, (last.lineno, begin, begin, "_ = ("), (last.end_lineno or 1, end, end, ")"))
-    return f"{code}\n_ = {name}\nif _ is not None:\n    print(_)\nans = 0\n"
+    return f"{code}\n_ = {name}\nif _ is not None:\n    print(_)\nans = 0\n"  # programs must set ans

@@ -21,13 +21,13 @@ from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
 from chameleon.values import to_json
 
-_BLOCK = re.compile(
+_BLOCK = re.compile(  # between fences; the closing one may be missing at the end
     r"^[ \t]*(?P<fence>```|~~~)[`~]*(?P<info>[^\n`~]*)(?:\n|\Z)(?P<code>.*?)"
     r"(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|(?P<open>\Z))",
     re.MULTILINE | re.DOTALL,
 )
-_THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
-_NO_FIGURES = ("nan", "inf", "-inf")
+_THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")  # 4,200
+_NO_FIGURES = ("nan", "inf", "-inf")  # in JSON they are texts
 _NAMES_TABLE = re.compile(rf"\b({'|'.join(PRESETS)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YES_NO = {True: "yes", False: "no"}

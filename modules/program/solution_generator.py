@@ -18,9 +18,9 @@ _BOXED = re.compile(r"(?:\$|\\\()?\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}(?:\$|\\\))?
 _TEXT_IN_FORMULA = re.compile(r"\\text\{([^{}]*)\}")
 _LONE_LETTER = re.compile(r"[\W_]*(?:(?:option|choice)[\W_]+)?([A-Z])[\W_]*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<!\S)(\S+)\.\s+(?=[A-Z])")
-_INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")
+_INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")  # P.M., U.S.
 _COMPUTED = re.compile(r"[-$€£\d(][\d\s,.$€£%()+*/×÷–−-]*=\s*([-−]?[$€£]?\d[\d,.]*%?(?: [a-z]+)?)")
-_CLAUSE = re.compile(r"([^,]+?),? (?:which|who|with|where|whose|because|since)\b")
+_CLAUSE = re.compile(r"([^,]+?),? (?:which|who|with|where|whose|because|since)\b")  # "Ann, who …"
 _SENTENCES = re.compile(r"\n|(?<=[.!?])\s+(?=[A-Z])")
 _CONCLUDED = re.compile(
     r"[A-Z][^:#=]*\b(?:is|are|was|were|equals) ((?:[$€£]\s?)?[-−]?\d[\d,]*(?:\.\d+)?\s?%?"

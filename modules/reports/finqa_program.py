@@ -85,10 +85,13 @@ def parts_of(step: str) -> tuple[str, str, str]:
 def calculated(tokens: Sequence[Any], lines: Sequence[Sequence[str]]) -> Calculated:
     """Return the value of a program.
 
-    `tokens` include the end; `lines` are the lines of the table, header first. Never raises: any error, such
-    as a division by zero, is a `fault`. Quirks of the official evaluator: texts are compared and joined like
-    numbers ("yes" is greater than "no"); a table operation on "#0" reuses the row of the previous one; the
-    last of several rows with the same name counts, and the header is a row.
+    Never raises: any error, such as a division by zero, is a `fault`. Quirks of the official evaluator: texts
+    are compared and joined like numbers ("yes" is greater than "no"); a table operation on "#0" reuses the
+    row of the previous one; the last of several rows with the same name counts, and the header is a row.
+
+    Args:
+        tokens: the tokens of the program, with the end.
+        lines: the lines of the table, header first.
     """
     body = list(tokens[:-1])
     if not all(isinstance(token, str) for token in body):

@@ -26,11 +26,11 @@ _SPELLINGS = (
 _NAMES = {name: names.split()[0] for names in _SPELLINGS.split(", ") for name in names.split()}
 _CALL = re.compile(rf"(?<![\w#])({'|'.join(sorted(_NAMES, key=len, reverse=True))})\s*\(", re.I)
 _LABEL = re.compile(r"\bprogram\b[*_`]*(?: is)?[*_`]*\s*:", re.IGNORECASE)
-_SEPARATORS = re.compile(
+_SEPARATORS = re.compile(  # between calls: ", then", "#1:", "= 12.5"; not prose
     r"(?:[\s,;|`*.>\[\]-]|\bthen\b|\band\b|\bstep\b|#?\d+\s*[.:=)]|\beof\b|=\s*-?[\d.,]+%?(?=\s))*",
     re.IGNORECASE,
 )
-_PIECE = re.compile(r"(?<![\w#.,])\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|[(),]|[^(),\d]+|\d+")
+_PIECE = re.compile(r"(?<![\w#.,])\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|[(),]|[^(),\d]+|\d+")  # 1,234 is one
 _NONE = re.compile(r",\s*(?:none)?\s*$", re.IGNORECASE)
 _REFERENCE = re.compile(r"#\s*(\d{1,3})")
 _CONSTANT = re.compile(r"const_m?\d+", re.IGNORECASE)

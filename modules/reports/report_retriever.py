@@ -193,4 +193,4 @@ def _years_in(text: str) -> set[str]:
 
 def _rarity(term: str, texts: Sequence[Set[str]]) -> float:
     count = sum(term in text for text in texts)
-    return math.log1p((len(texts) - count + 0.5) / (count + 0.5))
+    return math.log1p((len(texts) - count + 0.5) / (count + 0.5))  # as in BM25

@@ -75,6 +75,6 @@ def choose_provider(settings: SearchSettings, web: Web) -> SearchProvider:
     what = "no search provider is configured"
     for variables in (service.variables() for service in SERVICES.values()):
         if any(variables.values()):
-            is_set, is_not = sorted(variables, key=lambda name: not variables[name])
+            is_set, is_not = sorted(variables, key=lambda name: not variables[name])  # two, one of them set
             what += f": {is_set} is set, and {is_not} is not"
     raise InventoryError(what, hint=WAYS)

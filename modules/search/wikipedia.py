@@ -16,7 +16,7 @@ from chameleon.modules.search.provider import (
 from chameleon.text import one_line
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")  # the day of a timestamp
 _API_HINT = "It must be the address of the wiki's api.php."
 _PAUSE_HINT = "It asks for a pause: try later, and put a contact address in CHAMELEON_USER_AGENT."
 

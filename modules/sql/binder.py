@@ -114,7 +114,7 @@ class BinderExecutor(AsksModel, Module):
         """Return a ballot for each program: the program with its `answer`, a list of values, or `failed`."""
         table, answerer = binder_table(state.input["table"]), Answerer(partial(self._ask, state))
 
-        @cache
+        @cache  # equal programs run once
         def outcome_of(program: str) -> dict[str, Any]:
             run = ProgramRun(table, partial(run_sql, timeout=self.timeout), answerer)
             try:
@@ -178,7 +178,7 @@ class BinderVote(Module):
         voters: dict[tuple[Hashable, ...], list[float]] = {}
         for answer, logprob in ballots:
             if answer and answer != (None,):
-                voters.setdefault(answer, []).append(logprob or 0.0)
+                voters.setdefault(answer, []).append(logprob or 0.0)  # an unknown one counts as exp(0), 1
         if not voters:
             raise ModuleError("no program gave an answer")
 

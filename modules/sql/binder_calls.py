@@ -72,4 +72,4 @@ def value_of(param: str) -> object:
     try:
         return ast.literal_eval(param.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return NotImplemented
+        return NotImplemented  # None is a literal, too

@@ -25,9 +25,9 @@ _SELECT = re.compile(r"(?:(?<!\s)\s+)?select\s+(?:(distinct)\s+)?", re.IGNORECAS
 _ONE_WORD = re.compile(r"\s*(?:`[^`]+`|[^\s`]+)\s*")
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?\s*:?\s+", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:row\s+)?(\d{1,6})\s*[|:.)\t]\s*(.*)$", re.IGNORECASE)
-_MAX_STEPS = 32
-_MAX_ROWS = 100
-_MAX_ITEMS = 50
+_MAX_STEPS = 32  # calls of QA() in a program
+_MAX_ROWS = 100  # rows of a result that a prompt shows
+_MAX_ITEMS = 50  # items per call; the published code asks about 50 rows
 
 
 @dataclass(frozen=True, slots=True)

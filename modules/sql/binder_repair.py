@@ -66,8 +66,8 @@ def _with_nearest_cells(text: str, table: SqlTable) -> str:
     masked = text
     for call in all_calls(text):
         end = call.start + len(call.text)
-        masked = masked[: call.start] + "q" * len(call.text) + masked[end:]
-    for token, column in reversed(list(_comparisons(masked, table))):
+        masked = masked[: call.start] + "q" * len(call.text) + masked[end:]  # as long, so positions stay
+    for token, column in reversed(list(_comparisons(masked, table))):  # from the end, so positions stay
         value = token[0][1:-1].replace("''", "'")
         cell = nearest_cell(value, column, table)
         name = column_in(value, table.header) if cell is None else None

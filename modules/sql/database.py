@@ -26,7 +26,7 @@ SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME", "BOOLEA
 
 # The others are TEXT: SQLite would read a DATE or TIME as a number if it looks like one.
 _DECLARED = {"INTEGER": "INTEGER", "REAL": "REAL", "BOOLEAN": "INTEGER", "TEXT": "TEXT COLLATE NOCASE"}
-_INTEGER_LIMIT, _REAL_LIMIT = 2**63, 10**308
+_INTEGER_LIMIT, _REAL_LIMIT = 2**63, 10**308  # SQLite has 64-bit integers and floats
 _NON_WORD = re.compile(r"[^a-z0-9]+")
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
 _MAX_CELL_CHARS, _MAX_NAME_CHARS = 200, 120
@@ -71,9 +71,13 @@ class SqlTable:
         return f"CREATE TABLE {self.name} (\n" + ",\n".join(lines) + "\n)"
 
     def described(self, title: str = "", rows: int | None = 3) -> str:
-        """Return the CREATE TABLE statement followed by the first rows, tab-separated, or all if None.
+        """Return the CREATE TABLE statement followed by the first rows, tab-separated.
 
         Text-to-SQL and Binder use this format of Rajkumar et al. (2022). Long cells are cut with a mark.
+
+        Args:
+            title: a line above the statement; "" for none.
+            rows: how many rows to show; None: all.
         """
         first_rows = self.rows if rows is None else self.rows[:rows]
         lines = ["\t".join(self.header)]

@@ -27,11 +27,11 @@ from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 if TYPE_CHECKING:
     from chameleon.llm import Reply
 
-GAP = re.compile(r"\{([^{}\n]+)\}")
+GAP = re.compile(r"\{([^{}\n]+)\}")  # {how many riders are from Italy?}
 _COUNT_PHRASE = "how many"
 _NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[ \t]*[:.)][ \t]*(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r"^```\w*\s*$", re.MULTILINE)
-_ZERO_WEIGHT = 1 / 3
+_ZERO_WEIGHT = 1 / 3  # votes, as published
 
 
 class ClozeGenerator(LLMModule):

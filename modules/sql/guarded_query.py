@@ -31,11 +31,11 @@ ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT P
 ROLLBACK SAVEPOINT UPDATE VACUUM
 """.split()  # noqa: SIM905
 )
-_FIRST_WORD = re.compile(
+_FIRST_WORD = re.compile(  # after blanks and comments; possessive, so it cannot backtrack
     r"(?:[ \t\n\f\r;\ufeff]|--[^\n]*+|/\*.*?(?:\*/|\Z))*+([a-z]+)", re.IGNORECASE | re.DOTALL
 )
 
-_STEPS_PER_CHECK = 1000
+_STEPS_PER_CHECK = 1000  # virtual machine instructions between checks of the time
 _MAX_VALUE_BYTES = 4 << 20
 # Honest queries stay far below these limits; most of SQLite's defaults are a thousand times higher.
 _SQLITE_LIMITS = {
@@ -53,7 +53,7 @@ _SQLITE_LIMITS = {
 }
 _MAX_ROWS = 10_000
 _MAX_MESSAGE_CHARS = 500
-_RESERVE_BYTES = 4 << 20
+_RESERVE_BYTES = 4 << 20  # freed to report that memory ran out
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
 
 
@@ -103,6 +103,7 @@ def run(request: Mapping[str, Any], hidden: Sequence[str] = ()) -> str:
 
     The value is a list of the column names and a list of rows.
     An error of type NotAllowed is a refusal, and one of type Interrupted a timeout.
+    The request also has the `image` of the database in base64, the names of its `tables`, and `limits`.
     """
     reserve = bytearray(_RESERVE_BYTES)
     guard = Guard(request["tables"])
@@ -161,14 +162,14 @@ def _rows(cursor: sqlite3.Cursor, max_bytes: int) -> list[Any]:
     rows: list[Any] = []
     budget = max_bytes
     for row in cursor:
-        budget -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2
+        budget -= sum(len(cell) if isinstance(cell, str) else 4 for cell in row) + 2  # roughly its JSON
         if budget < 0:
             raise ResultTooLarge(f"the result is larger than {max_bytes // 1024} KiB")
         if len(rows) == _MAX_ROWS:
             raise ResultTooLarge(f"the result has more than {_MAX_ROWS:,} rows")
         if any(isinstance(cell, bytes) for cell in row):
             raise NotAllowed("the query may not return binary data")
-        rows.append([str(cell) if cell in (math.inf, -math.inf) else cell for cell in row])
+        rows.append([str(cell) if cell in (math.inf, -math.inf) else cell for cell in row])  # not in JSON
     return rows
 
 

@@ -68,13 +68,17 @@ def run_sql(
 
         run_sql(table, "SELECT name FROM w ORDER BY points DESC LIMIT 1")
 
-    `SqlTable.of` describes how columns are typed. Create an `SqlDatabase` to query the same tables often.
-    `timeout` is in seconds, by default the executor's (2). The query runs in a sealed process with bounded
-    time and memory, in which SQLite can only read these tables and call harmless functions. The result has at
-    most 10,000 rows and the executor's bytes (1 MiB). Column names of several words need no quotes.
+    The query runs in a sealed process with bounded time and memory, in which SQLite can only read these
+    tables and call harmless functions. The result has at most 10,000 rows and the executor's bytes (1 MiB).
+    Column names of several words need no quotes. Errors in the query are not raised.
 
-    Errors in the query are not raised. Raises `SandboxUnavailable` if the sandbox has no SQLite, as when
-    programs run in Monty, and `InputError` for a table that SQL cannot hold.
+    Args:
+        tables: typed as `SqlTable.of` describes. Create an `SqlDatabase` to query the same tables often.
+        timeout: in seconds, by default the executor's (2).
+
+    Raises:
+        SandboxUnavailable: if the sandbox has no SQLite, as when programs run in Monty.
+        InputError: for a table that SQL cannot hold.
     """
     source = SqlTable.of(tables) if isinstance(tables, Table) else tables
     base = source.alone if isinstance(source, SqlTable) else source
@@ -93,6 +97,7 @@ def run_sql(
     if len(sql) > _MAX_QUERY_CHARS:
         return SqlResult("too_large", message=f"the query is longer than {_MAX_QUERY_CHARS:,} characters")
     plain = [name for name in base.columns if is_plain(name)]
+    # Quote only unambiguous names first, then none, then all.
     queries = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, base.columns)))
     results = list[SqlResult]()
     for query in queries:

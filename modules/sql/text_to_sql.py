@@ -16,7 +16,7 @@ from chameleon.table.grounding import of_another_kind
 
 _MAX_SEMICOLONS = 50  # semicolons, including those in texts
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
-_START = re.compile(
+_START = re.compile(  # "Select" may be prose, so a FROM must follow
     r"^[^\S\n]*(?:(?-i:SELECT|select)\b|select\b(?=[^\n]{0,500}?\bfrom\b)|values\s*\("
     r"|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\b)",
     re.MULTILINE | re.IGNORECASE,
@@ -58,7 +58,7 @@ class SqlGenerator(LLMModule):
             raise StepRejected("the reply has no SQL query")
         code = code[start.start() :].strip()
         for end in islice(re.finditer(";", code), _MAX_SEMICOLONS):
-            if complete_statement(code[: end.end()]):
+            if complete_statement(code[: end.end()]):  # not a semicolon in a text
                 return code[: end.start()].rstrip()
         if blocks_in(text):
             return code

@@ -25,9 +25,9 @@ _SECTION = re.compile(
     r"(?:$|\s*[.:—–][\s—–-]*|\s+--?\s+|(?(sign)\s+(?=[A-Z\[“\"])|(?!)))(?P<heading>.*)",
     re.DOTALL,
 )
-_ELISION = re.compile(r"(?:\.\s?){3,5}|…|(?:\*\s*){3,7}")
+_ELISION = re.compile(r"(?:\.\s?){3,5}|…|(?:\*\s*){3,7}")  # ". . .", "…", "* * *"
 _LIKE_A_LABEL = re.compile(r"\W{0,12}(?:[0-9]{1,3}[A-Za-z]?|[A-Za-z]|[ivxIVX]{2,5})[^\w\s,'’-]{1,6}(?:\s|$)")
-_ENDS = re.compile(r"[.;:!?—–-]$|[,;]\s+(?:and|or)$")
+_ENDS = re.compile(r"[.;:!?—–-]$|[,;]\s+(?:and|or)$")  # of a sentence, or of an item of a list
 _REFERENCE_END = re.compile(rf"\b(?:{'|'.join(LEVELS)})s?(?:(?:\s*{LABEL})+\s+(?:and|or|through|to))?$")
 
 
@@ -171,7 +171,7 @@ class _Parser:
             indentation = 1.0 if line.indent >= parent.at else -4.0
         else:
             indentation = 3.0 if line.indent > parent.at else -1.0 if line.indent == parent.at else -4.0
-        later = readings(self.later.get(line.number, ""))
+        later = readings(self.later.get(line.number, ""))  # a later (j) shows that (i) is a letter
         number += 4 * any(follows(each, reading) for each in later) - 4 * repeats
         return _LabelFit(number + indentation, depth, reading, fits and indentation >= 0)
 

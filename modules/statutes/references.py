@@ -224,8 +224,10 @@ def resolve(
 ) -> list[Referent]:
     """Return the referents of one citation: at least one, even if the provision does not exist.
 
-    "Paragraph (2)" is looked up in the provisions around `home`, innermost first. "Such paragraph" is the
-    last paragraph in `said`, the referents named before, else the one around `home`.
+    Args:
+        home: "paragraph (2)" is looked up in the provisions around it, innermost first.
+        said: the referents named before; "such paragraph" is the last paragraph among them, else the one
+            around `home`.
     """
     path = (citation.section, *citation.labels) if citation.section else ()
     if citation.act:

@@ -40,7 +40,7 @@ _NUMBER = re.compile(
     r"(?![.,]?[0-9]|\s?%|\s?per\s?cent)(?P<unit>\s?(?:US\s)?(?:dollars?|USD)\b)?",
     re.IGNORECASE,
 )
-_TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
+_TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}  # by the first letter of the word
 _MAX_CHARS = 2000  # characters of a line that is searched for a verdict
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _CLAUSE_END = re.compile(
@@ -150,7 +150,7 @@ def _stated_answer(text: str) -> str | None:
 
 def _only_amount(text: str) -> float | None:
     """Return the only amount in a text: money, else a number that is not a year, else a year."""
-    kinds: tuple[set[float], ...] = (set(), set(), set())
+    kinds: tuple[set[float], ...] = (set(), set(), set())  # money, other numbers, years
     for match in _NUMBER.finditer(text):
         times = _TIMES.get((match["times"] or "")[:1].lower(), 1)
         amount = read_amount(match["number"]) or read_amount(match["number"], ",")

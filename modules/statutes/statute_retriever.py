@@ -194,7 +194,7 @@ class StatuteExcerpt:
     def _take(self, node: Node, lines: Iterable[StatuteLine]) -> bool:
         here = self.numbers.get(node.section, set())
         new = {line.number: line for line in lines if line.content and line.number not in here}
-        cost = sum(estimated_tokens(line.text.rstrip()) + 1 for line in new.values())
+        cost = sum(estimated_tokens(line.text.rstrip()) + 1 for line in new.values())  # 1 for its line break
         if self.tokens + cost > self.max_tokens:
             return False
         self.tokens += cost

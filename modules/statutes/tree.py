@@ -20,8 +20,8 @@ LABEL = r"\((?:[0-9]{1,3}[A-Za-z]{0,2}|[A-Za-z]{1,7})(?:[-–][0-9]{1,2})?\)"
 _TENS, _ONES = ("", "x", "xx", "xxx", "xl"), ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _ROMAN = {tens + ones: 10 * _TENS.index(tens) + _ONES.index(ones) for tens in _TENS for ones in _ONES}
 _LETTERS = {chr(ord("a") + place): place + 1 for place in range(26)}
-_DOUBLE = {letter * 2: value for letter, value in _LETTERS.items()}
-_AFTER_Z = {letter: 26 + value for letter, value in _DOUBLE.items()}
+_DOUBLE = {letter * 2: value for letter, value in _LETTERS.items()}  # (aa), (bb)
+_AFTER_Z = {letter: 26 + value for letter, value in _DOUBLE.items()}  # (aa) after (z)
 _KINDS = (  # level in lower case, level in capitals, value of each label
     ("subsection", "subparagraph", _LETTERS),
     ("clause", "subclause", _ROMAN),

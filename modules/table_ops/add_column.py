@@ -19,7 +19,7 @@ from chameleon.table.bars import split_rows
 _EXPLAINED = re.compile(r"We extract the value from.*", re.DOTALL | re.IGNORECASE)
 _VALUE = "The value:"
 _DIGITS = re.compile(r"\d+")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 32,092
 
 
 class AddColumn(TableOperation):

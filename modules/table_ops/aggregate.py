@@ -66,12 +66,16 @@ class Aggregate(TableOperation):
     def apply(self, table: Table, args: Args) -> Table:
         """Return a row for each group, with the value of the function over the column.
 
-        `args`: {"function", "column", "by"}. `function` is "sum", "average", "count", "min" or "max";
-        `column` may be None for "count", which then counts rows. If `by` is None, all rows are one group. The
-        new table has a header such as "Team | Sum of Points" and the groups in order of first appearance.
-        Sums and averages are plain numbers without a unit. Blank cells are ignored. Refused if all cells are
-        blank, if the column is unclear or holds codes, and for the sum or average of a column that is not
-        numeric.
+        The new table has a header such as "Team | Sum of Points" and the groups in order of first appearance.
+        Sums and averages are plain numbers without a unit. Blank cells are ignored.
+
+        Args:
+            args: {"function", "column", "by"}. `function` is "sum", "average", "count", "min" or "max";
+                `column` may be None for "count", which then counts rows; `by` is None for one group.
+
+        Raises:
+            StepRejected: if the table has no rows, if all cells are blank, if the column is unclear or holds
+                codes, and for the sum or average of a column that is not numeric.
         """
         function, column, by = args["function"], args["column"], args["by"]
         if not table.rows:

@@ -37,7 +37,7 @@ _RELATIONS = {
     for spellings in _SPELLINGS.split(", ")
     for spelling in spellings.split()
 }
-_RELATION = "|".join(
+_RELATION = "|".join(  # the longest first, so that "<=" is not "<"
     re.escape(spelling).replace(r"\ ", r"\s+") + (r"\b" if spelling[-1].isalpha() else "")
     for spelling in sorted(_RELATIONS, key=len, reverse=True)
 )

@@ -29,13 +29,18 @@ class Join(TableOperation):
     def apply(self, table: Table, args: Args) -> Table:
         """Return the pairs of matching rows.
 
-        The other tables are `tables` of the input, named by their captions, or "table 2" and so on. `args`:
-        {"table": its name, "on": [name, name]}. `on` names a column of this table and one of the other; their
-        cells must be equal up to case, space and quotes; empty cells never match. A row with several matches
-        is repeated; a row without one is left out, and the link's `note` says how many. The columns of the
-        other table are added on the right, without the one in `on`; if a name is taken, the table's name is
-        added in brackets. Refused if nothing matches, or if the result would be too large. For `apply`,
-        `args` also holds the other table itself as `other`; a chain holds only its name.
+        The other tables are `tables` of the input, named by their captions, or "table 2" and so on. A row
+        with several matches is repeated; a row without one is left out, and the link's `note` says how many.
+        The columns of the other table are added on the right, without the one in `on`; if a name is taken,
+        the table's name is added in brackets.
+
+        Args:
+            args: {"table": its name, "on": [name, name], "other": the table itself, which no chain holds}.
+                `on` names a column of this table and one of the other; their cells must be equal up to case,
+                space and quotes; empty cells never match.
+
+        Raises:
+            StepRejected: if nothing matches, or if the result would be too large.
         """
         other: Table = args["other"]
         ours, theirs = args["on"]

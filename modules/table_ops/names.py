@@ -101,7 +101,7 @@ def columns_named(text: str, header: Sequence[str]) -> list[int]:
     columns: set[int] = set()
     start = 0
     while start < len(pieces):
-        for end in range(min(start + max_pieces, len(pieces)), start, -2):
+        for end in range(min(start + max_pieces, len(pieces)), start, -2):  # the longest name first
             if same := positions.get(_in_list("".join(pieces[start:end]))):
                 columns.update(same)
                 break

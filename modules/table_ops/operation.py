@@ -17,7 +17,7 @@ from chameleon.text import clean_cell
 from chameleon.values import freeze, only_once
 
 Args = Mapping[str, Any]
-_MAX_NAMES = 200
+_MAX_NAMES = 200  # columns that a schema lists
 _OBJECT = re.compile(r"^\{.*\}", re.DOTALL | re.MULTILINE)  # by itself, or in a fence
 
 

@@ -9,7 +9,7 @@ from chameleon.table import Column
 Datatype = Literal["number", "date", "text"]
 
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
-_GLUED = re.compile(r"\d+(?:\.\d+)?")
+_GLUED = re.compile(r"\d+(?:\.\d+)?")  # after letters, as in "No12"
 _PLAIN = re.compile(
     r"(?P<sign>[+−-]?)(?P<whole>\d{1,3}(?:[, \u00a0]\d{3}){1,4}|\d{1,15}|(?=\.\d))(?P<part>\.\d{1,15})?\.?",
     re.ASCII,

@@ -28,7 +28,7 @@ _NONE = re.compile(r"\[\s*\]")
 _NO_ROW = "it names no row of the table"
 _ROW = r"(?:rows?\s*)?(\d{1,9})"
 _ROWS = re.compile(rf"{_ROW}(?:\s*(?:to|through|[-–—−])\s*{_ROW})?", re.IGNORECASE)
-_GROUPED = re.compile(r"\d,\d{3}\b")
+_GROUPED = re.compile(r"\d,\d{3}\b")  # "row 1,234"
 _SEPARATOR = re.compile(r"[,;]\s*(?:and\s)?|\s(?:and\s|&)", re.IGNORECASE)
 _QUOTES = str.maketrans("", "", "\"'`")
 

@@ -19,7 +19,7 @@ _DESCENDING = re.compile(rf"\b(?:{_LARGE} to (?:the )?{_SMALL}|desc(?:end(?:ing)
 _CALLS = ("sort", "sort_by", "sort_column")
 _DASH = re.compile(r"[-–]")
 _DATATYPE = re.compile(r"datatype\s+is\s+[\"'“]?(\w+)", re.IGNORECASE)
-_DATATYPES: dict[str, Datatype] = {"num": "number", "dat": "date", "tim": "date"}
+_DATATYPES: dict[str, Datatype] = {"num": "number", "dat": "date", "tim": "date"}  # by first letters
 
 
 class SortBy(TableOperation):

@@ -19,7 +19,7 @@ _STATED = re.compile(
     r"\bthe (?:final )?answer is\s*:|^[^\w\n]*(?:the )?(?:final )?answer(?: is\b|\s*:)\s*:?",
     re.IGNORECASE | re.MULTILINE,
 )
-_VERDICT = re.compile(
+_VERDICT = re.compile(  # "No, …" and "No because …", but not "No team won"
     r"\W*(?:(?:answer|(?:the )?statement is)\W+)?(yes|no|true|false)\b"
     r"(?![ \t]+(?!because\b|since\b|as\b)\w)",
     re.IGNORECASE,

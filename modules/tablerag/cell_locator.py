@@ -49,6 +49,8 @@ def located(
     - Within a column, kept rows come first, then the row with the most words of the question.
     - Items that cover a column in the kept rows select all its cells there, because a list of places names
       each only once.
+
+    `kept` has the positions, from 0, of the kept `rows` and `columns`; None: all are kept.
     """
     texts: dict[str, list[Cell]] = {}
     for row, line in enumerate(table.rows):

@@ -51,7 +51,7 @@ class TableCut(Module):
         if output["whole"]:
             return {}
         positions = {key: output[key] for key in ("rows", "columns")}
-        if before := cache.get("kept"):
+        if before := cache.get("kept"):  # these positions count within an earlier cut
             positions = {key: [before[key][position] for position in positions[key]] for key in positions}
         return {"kept": positions}
 

@@ -126,7 +126,7 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPar
     if result.status == "no_answer":
         return f"the code does not set {_RESULT}"
     if not result.ok:
-        line = None if result.line is None else max(result.line - 1, 0) or None
+        line = None if result.line is None else max(result.line - 1, 0) or None  # without the prelude's
         return f"the code failed: {in_words(replace(result, line=line))}"
     if result.value_type != "dataframe":
         return f"{_RESULT} is not a table"

@@ -179,7 +179,7 @@ def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": found["id"], "table": found["name"], **found["source"]}
 
 
-_lock = threading.Lock()
+_lock = threading.Lock()  # lru_cache alone may open an index twice
 
 
 def opened(path: str, retriever: RetrieverSpec) -> tuple[Index, Retriever]:
@@ -206,7 +206,7 @@ def opened_index(path: str) -> Index:
 
 
 @lru_cache(maxsize=8)
-def _open_index(path: str, build: tuple[int, ...]) -> Index:
+def _open_index(path: str, build: tuple[int, ...]) -> Index:  # `build` is only part of the key
     from chameleon.retrieval.index import Index
 
     return Index.open(path)

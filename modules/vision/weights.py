@@ -45,8 +45,9 @@ class Weights:
     def check(self) -> None:
         """Look for the model on this machine, offline; log once if it will be downloaded.
 
-        Raises `InventoryError` for a folder that does not exist or holds no model, and `ModuleError` for a
-        model that is not in the hub's cache while `HF_HUB_OFFLINE` forbids downloads.
+        Raises:
+            InventoryError: for a folder that does not exist or holds no model.
+            ModuleError: for a model that is not in the hub's cache while `HF_HUB_OFFLINE` forbids downloads.
         """
         if self.config:
             return
@@ -70,7 +71,7 @@ class Weights:
         if (config := self.config) is None:
             return None
         if not self.is_folder:
-            return config.parent.name
+            return config.parent.name  # snapshots/COMMIT/config.json
         digest = hashlib.sha256()
         for file in sorted(path for path in config.parent.iterdir() if path.is_file()):
             digest.update(f"{file.name}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _MAX_FORMULA_CHARS = 4000
-_BITS_PER_DIGIT = 3.3219280948873626
+_BITS_PER_DIGIT = 3.3219280948873626  # log2(10)
 # Subclasses come before their base classes.
 _KINDS = (bool, int, float, str, list, tuple, dict, set, frozenset, range, complex)
 _TEXT_TYPES = (fractions.Fraction, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
@@ -108,7 +108,7 @@ class Encoder:
         if isinstance(value, fractions.Fraction):
             return f"{self._integer(value.numerator)}/{self._integer(value.denominator)}"
         if isinstance(value, decimal.Decimal):
-            number = math.inf if value.is_nan() else float(value)
+            number = math.inf if value.is_nan() else float(value)  # float() refuses a signaling nan
             return self._float(number) if math.isfinite(number) else self._text(str(value))
         if isinstance(value, complex):
             return self._text(str(value))

@@ -21,7 +21,7 @@ missing: set[str] = set()
 _MAX_MESSAGE_CHARS = 500
 _RESERVE_BYTES = 4 << 20
 _to_json = json.JSONEncoder(ensure_ascii=True).encode
-_set_digits = sys.set_int_max_str_digits
+_set_digits = sys.set_int_max_str_digits  # these are kept, because a program may replace them
 _set_recursion = sys.setrecursionlimit
 _set_trace, _set_profile = sys.settrace, sys.setprofile
 _builtins_in_use = vars(builtins)

@@ -17,7 +17,9 @@ def address_space() -> int | None:
 def bound(room_bytes: int, cpu_seconds: float, used_bytes: int | None) -> None:
     """Limit memory and CPU; allow no files, processes or core dumps. The hard CPU limit is a second later.
 
-    `room_bytes` are added to the `used_bytes` of address space; None leaves memory unlimited.
+    Args:
+        room_bytes: memory in addition to `used_bytes`.
+        used_bytes: the address space in use; None leaves memory unlimited.
     """
     seconds = max(1, -int(-cpu_seconds // 1))
     max_bytes = resource.RLIM_INFINITY if used_bytes is None else used_bytes + room_bytes

@@ -13,10 +13,10 @@ from .kernel import NOBODY, LayerReport, errno_text, libc
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 4, 24
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 
-_CREATE_RULESET, _RESTRICT_SELF = 444, 446
+_CREATE_RULESET, _RESTRICT_SELF = 444, 446  # Landlock's system calls
 # Number of file rights by Landlock ABI: kernel Documentation/userspace-api/landlock.rst.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-_NET_RIGHTS, _SCOPES = 0b11, 0b11
+_NET_RIGHTS, _SCOPES = 0b11, 0b11  # TCP's bind and connect; abstract sockets and signals
 _CAPABILITY_VERSION_3 = 0x2008_0522
 
 
@@ -49,7 +49,7 @@ def _enter_empty_root() -> LayerReport:
 
 
 def _landlock() -> LayerReport:
-    version = libc.syscall(_CREATE_RULESET, None, 0, 1)
+    version = libc.syscall(_CREATE_RULESET, None, 0, 1)  # the flag 1 asks for the ABI's version
     if version < 1:
         return "landlock", False, errno_text()
     bits = max(count for abi, count in _FILE_RIGHTS.items() if abi <= version)
@@ -70,12 +70,12 @@ def _landlock() -> LayerReport:
 
 def _drop_privileges() -> list[LayerReport]:
     capability = 0
-    while libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:
+    while libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # until the kernel knows no further one
         capability += 1
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     layers = [_leave_root()] if os.geteuid() == 0 else []
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    none = (ctypes.c_uint32 * 6)()
+    none = (ctypes.c_uint32 * 6)()  # effective, permitted and inheritable, each of 64 bits
     done = libc.capset(ctypes.byref(header), ctypes.byref(none)) == 0
     return [*layers, ("capabilities", done, "none left" if done else errno_text())]
 

@@ -107,11 +107,11 @@ def _instructions() -> list[bytes]:
 
     refuse = _REFUSE | errno.EPERM
     program = [
-        step(_LOAD_WORD, 4),
+        step(_LOAD_WORD, 4),  # the architecture: another one has other numbers
         step(_JUMP_EQUAL, _AUDIT_ARCH_X86_64, 1, 0),
         step(_RETURN, _KILL_PROCESS),
-        step(_LOAD_WORD, 0),
-        step(_JUMP_GREATER_EQUAL, _X32_BIT, 0, 1),
+        step(_LOAD_WORD, 0),  # the number of the system call
+        step(_JUMP_GREATER_EQUAL, _X32_BIT, 0, 1),  # x32 has a second table of calls
         step(_RETURN, refuse),
         # isatty() uses ioctl; "not a terminal" is the correct answer.
         step(_JUMP_EQUAL, _IOCTL, 0, 1),
@@ -119,5 +119,5 @@ def _instructions() -> list[bytes]:
     ]
     numbers = sorted(ALLOWED.values())
     for index, number in enumerate(numbers):
-        program.append(step(_JUMP_EQUAL, number, len(numbers) - index, 0))
+        program.append(step(_JUMP_EQUAL, number, len(numbers) - index, 0))  # to the last one: allow
     return [*program, step(_RETURN, refuse), step(_RETURN, _ALLOW)]

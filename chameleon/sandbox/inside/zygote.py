@@ -164,7 +164,7 @@ def _forget_the_host() -> None:
         os.dup2(null, number)
     os.close(null)
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # a collection in a child then leaves the shared pages alone
 
 
 def _read(number: int, size: int) -> bytes:
