@@ -4,8 +4,6 @@ A folder may come from a stranger, so only the harmless options in its file appl
 files or addresses need the command line, or the user's file in the configuration directory.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -13,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 from typer.models import OptionInfo, ParameterInfo
@@ -63,7 +61,7 @@ class Settings:
     ignored: Mapping[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, path: Path, commands: Mapping[str, Command]) -> Settings:
+    def load(cls, path: Path, commands: Mapping[str, Command]) -> Self:
         """Read a settings file. Raises `InputError` for unknown keys, wrong values and secrets."""
         try:
             with placed(str(path)):
@@ -72,7 +70,7 @@ class Settings:
             raise InputError(f"the settings cannot be read: {problem}", where=str(path)) from problem
 
     @classmethod
-    def _read(cls, path: Path, commands: Mapping[str, Command]) -> Settings:
+    def _read(cls, path: Path, commands: Mapping[str, Command]) -> Self:
         import tomllib
 
         from chameleon.inventory.source import shipped_inventories

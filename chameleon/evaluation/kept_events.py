@@ -4,14 +4,12 @@ Lines are written to `recent.jsonl` as things happen, so a killed process loses 
 result, its lines move to a member of `events.jsonl.gz` and are no longer needed among the recent ones.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from chameleon.core.events import Event, RunStarted
 from chameleon.core.log import event_from_json, read_line
@@ -35,7 +33,7 @@ class RunLines:
     dropped: Usage = field(default_factory=Usage)
 
     @classmethod
-    def of(cls, id: str, lines: Iterable[bytes], path: Path) -> RunLines:
+    def of(cls, id: str, lines: Iterable[bytes], path: Path) -> Self:
         """Read the lines of a problem's run. Raises `LogError` for one that is not an event."""
         run = cls()
         with _read_errors(path, f"a line of problem {id} is not an event"):

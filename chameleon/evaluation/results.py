@@ -1,12 +1,10 @@
 """One line of `results.jsonl`, and the counts over many."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
 from chameleon.core.events import Failure
 from chameleon.core.state import State
@@ -66,7 +64,7 @@ class Result:
         judged: Judgment,
         run_columns: Sequence[str],
         found: Mapping[str, Any],
-    ) -> Result:
+    ) -> Self:
         """Return the result of a run that has ended."""
         assert state.ended is not None
         answered = state.ended.reason == "answered"
@@ -122,7 +120,7 @@ class Result:
         return {name: value for name, value in data.items() if value or value == 0 or name not in _OPTIONAL}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Result:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         texts = (data["id"], data.get("sequence", ""), *data.get("plan", ()), *data.get("columns", ()))
         # A rule may grade with True and False, which `is_amount` refuses.

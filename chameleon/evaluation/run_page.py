@@ -1,12 +1,10 @@
 """The page of a run: question and answer, what each step did to the table, and the prompts of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from chameleon.core.events import Event, Nested, Plan, StepRecord
 from chameleon.core.sources import notes_on, sources_in_words
@@ -51,7 +49,7 @@ class RunView(NamedTuple):
     spent: str
 
     @classmethod
-    def of(cls, events: Sequence[Event]) -> RunView:
+    def of(cls, events: Sequence[Event]) -> Self:
         """Make the view of a run from its events."""
         state = State.fold(events)
         inputs = dict(state.started.input) if state.started else {}

@@ -7,8 +7,6 @@ A problem runs as a whole on one worker, which returns its events; only this pro
 is lost, its problems run again on another.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import os
@@ -119,7 +117,7 @@ class Job:
     facts: Facts
 
     @classmethod
-    def of(cls, executor: Executor) -> Job:
+    def of(cls, executor: Executor) -> Self:
         """Describe an executor. Raises `InventoryError` and `ModelError` for parts made in Python."""
         inventory, llm = executor.inventory, executor.llm
         if (source := inventory.source) is None:

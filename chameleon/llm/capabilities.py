@@ -1,13 +1,11 @@
 """The capabilities of models, from LangChain's profiles and `models.yaml`, and each provider's default."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Self
 
 from chameleon.yaml_text import read_yaml
 
@@ -51,7 +49,7 @@ class Capabilities:
     without: frozenset[str] = frozenset()
     is_known: bool = False
 
-    def without_also(self, name: str) -> Capabilities:
+    def without_also(self, name: str) -> Self:
         """Return the capabilities with one more refusal."""
         return replace(self, without=self.without | {name})
 

@@ -1,12 +1,10 @@
 """A chat model that replies from a script, for tests, demonstrations and dry runs."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models.base import LangSmithParams
@@ -57,7 +55,7 @@ class ScriptedModel(BaseChatModel):
         self._script = replies
 
     @classmethod
-    def from_file(cls, path: str | Path) -> ScriptedModel:
+    def from_file(cls, path: str | Path) -> Self:
         """Read a script of JSON lines, each a text or a mapping. Raises `InputError` naming a bad line."""
         file, replies = Path(path), list[ScriptedReply]()
         try:

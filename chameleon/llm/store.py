@@ -1,14 +1,12 @@
 """Cache model replies in a file, so that a run can be repeated without asking again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
@@ -64,7 +62,7 @@ class ResponseStore:
             self._store.open(may_write=mode != "replay")
 
     @classmethod
-    def default(cls, mode: Mode = "auto") -> ResponseStore:
+    def default(cls, mode: Mode = "auto") -> Self:
         """Open the user's own store: `CHAMELEON_STORE`, else a file in `~/.cache/chameleon`.
 
         The variable is a path or "off". If the file cannot be written to, a warning is logged and nothing is

@@ -1,13 +1,11 @@
 """Tools that a model may call: their descriptions, the model's calls, and the results."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import ModelError
 
@@ -44,7 +42,7 @@ class CallingText(str):
     # Pickle creates it from the whole text only, and then sets its attributes.
     def __new__(
         cls, text: str, calls: Sequence[ToolCall] = (), blocks: Sequence[Mapping[str, Any]] = ()
-    ) -> CallingText:
+    ) -> Self:
         parts = ({name: value for name, value in call.to_json().items() if name != "id"} for call in calls)
         lines = [json.dumps(each, ensure_ascii=False) for each in parts]
         instance = super().__new__(cls, "\n".join([text, *lines] if text else lines))
@@ -59,7 +57,7 @@ class ResultText(str):
     id: str
     name: str
 
-    def __new__(cls, text: str, id: str = "", name: str = "") -> ResultText:
+    def __new__(cls, text: str, id: str = "", name: str = "") -> Self:
         instance = super().__new__(cls, text)
         instance.text, instance.id, instance.name = str(text), id, name
         return instance

@@ -1,7 +1,5 @@
 """Build an index, add to it and delete from it: all in a new folder of data, then a new manifest."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -9,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from zlib import crc32
 
 from chameleon.errors import InputError
@@ -50,7 +48,7 @@ class Build:
         self._waiting: list[tuple[int, list[str]]] = []
         self._is_committed = False
 
-    def __enter__(self) -> Build:
+    def __enter__(self) -> Self:
         check_ours(self.path)
         self._makes_folder = not self.path.exists()
         with failing(self.path, "written"):

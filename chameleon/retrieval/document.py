@@ -1,12 +1,10 @@
 """`Document`: the unit of search: a table, a passage, or a table with text about it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from chameleon.table import Table
 
@@ -46,7 +44,7 @@ class Document:
         return {key: value for key, value in data.items() if value}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Document:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
         table = Table.from_json(data["table"]) if data.get("table") else None
         source = MappingProxyType(dict(data.get("source", {})))

@@ -4,8 +4,6 @@ A build writes a new folder of data and then replaces the manifest, so an index 
 new one, even if a build is killed. Anything that the manifest does not name is left from a killed build.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
@@ -14,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import InputError
 
@@ -41,7 +39,7 @@ class Manifest:
         """Return the CRC-32 of the embeddings: vectors of other ones cannot be used."""
         return zlib.crc32(repr(sorted(self.embeddings.items())).encode())
 
-    def with_files(self, folder: Path) -> Manifest:
+    def with_files(self, folder: Path) -> Self:
         """Return a copy with all files of its data. Raises OSError."""
         data = folder / self.data
         files = [file for file in sorted(data.rglob("*")) if file.is_file() and file.suffix != ".lock"]
@@ -66,7 +64,7 @@ class Manifest:
         replace_json(folder / MANIFEST, content | {"sum": _sum(content)})
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest:
+    def read(cls, folder: Path) -> Self:
         """Return a folder's manifest. Raises `InputError` if it is missing, damaged, or in another format."""
         path = folder / MANIFEST
         try:

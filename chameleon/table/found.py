@@ -1,10 +1,8 @@
 """The contents of a file: its tables, the parts left out, and the assumptions made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded
@@ -53,7 +51,7 @@ class LeftOut:
     is_picture: bool = False
 
     @classmethod
-    def of(cls, error: ChameleonError, where: str = "") -> LeftOut:
+    def of(cls, error: ChameleonError, where: str = "") -> Self:
         """Make it from an error, with the place in the error or else `where`."""
         why = f"{error.what.rstrip('.')}. {error.hint}" if error.hint else error.what
         return cls(error.where or where, " ".join(why.split()))

@@ -1,10 +1,8 @@
 """The report of a run: its facts (sentences and table rows), and how prompts show them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from chameleon import State, Table
 from chameleon.table import to_text
@@ -79,7 +77,7 @@ class Report:
                 self.tables[number] = ReportTable(passage_table, number, title)
 
     @classmethod
-    def of(cls, state: State) -> Report:
+    def of(cls, state: State) -> Self:
         """Return the report of a run."""
         return cls(state.table, state.input.get("passages") or ())
 

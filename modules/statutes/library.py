@@ -1,14 +1,12 @@
 """Look up sections of statutes by label, in files, folders or texts."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import InputError
 from chameleon.modules.statutes.parser import parse
@@ -41,7 +39,7 @@ class Statutes:
                 self.sections.setdefault(section.label, section)
 
     @classmethod
-    def of(cls, given: Any) -> Statutes:
+    def of(cls, given: Any) -> Self:
         """Return the statutes in a mapping from names to texts, in a file or folder, or in a text itself.
 
         A file holds text, or the mapping as JSON; a folder is read for its text files. If a text has no line
