@@ -74,6 +74,7 @@ class ServerProcess:
         try:
             yield incoming, outgoing
         finally:
+            tasks[0].cancel()  # that the server ends now is no fault
             below = self.below()
             for stream in (received, incoming, outgoing, sent):
                 stream.close()

@@ -169,7 +169,7 @@ def test_a_tool_that_is_slow_or_asks_for_input_fails_and_steps_run_in_their_orde
         (entry(allow=["ech"]), "Did you mean 'echo'?"),
         (entry(alow=["echo"]), "Did you mean 'allow'?"),
         (entry("many"), "more than 1,000 tools"),
-        (entry("new version"), "could not start"),
+        (entry("new version"), "could not start: RuntimeError: Unsupported protocol version"),
         (entry("twice"), "get the same name, a_b"),
         (entry(use="x:y"), "no 'use'"),
     ],
