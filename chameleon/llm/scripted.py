@@ -16,6 +16,7 @@ from pydantic import PrivateAttr
 
 from chameleon.errors import InputError, ScriptExhausted
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
+from chameleon.text import one_line, redact
 
 ScriptedReply = str | Mapping[str, Any] | Exception
 Script = Iterable[ScriptedReply] | Callable[[list[tuple[str, str]]], ScriptedReply]
@@ -117,7 +118,9 @@ class ScriptedModel(BaseChatModel):
         else:
             count = len(self._script)
             what = f"the script holds {count} {'reply' if count == 1 else 'replies'}"
-            raise ScriptExhausted(f"{what}, but reply {number + 1} was requested", where=self.model_name)
+            what += f", but reply {number + 1} was requested"
+            hint = f"The last message of that request: {one_line(redact(pairs[-1][1]))}" if pairs else ""
+            raise ScriptExhausted(what, where=self.model_name, hint=hint)
         if isinstance(reply, Exception):
             raise reply
         return ChatResult(generations=[ChatGeneration(message=_message(reply))])

@@ -42,6 +42,7 @@ FILES: dict[str, bytes] = {
     "lease.doc": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
     "lease.odt": b"Rent: 900 EUR",
     "lease.pdf": b"Rent: 900 EUR",
+    "letter.txt": b"Dear team,\n\nwe sold 4,200 units in May, 2,900 in June, 10 in July.\nWell, thanks.\n",
     "all.zip": b"PK\x03\x04 lease.txt",
     "song.mp3": b"ID3\x03\0\xff\xfb\x90",
     "asked.jsonl": b'{"id": 1, "question": "x", "table_id": "a"}\n',
@@ -75,6 +76,7 @@ def bad(folder: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
 COMPLAINTS = [
     ("ask Q --table empty", "empty: is empty"),
     ("ask Q --table ragged.csv", "ragged.csv, line 3: 3 cells found, but the header has 2"),
+    ("ask Q --table letter.txt", "If it is prose, give it with --text."),
     ("ask Q --table ferry.png", "is a picture, not a table. Give it with --image."),
     ("ask Q --table plan.docx", "plan.docx: is a document, not a table. Give it with --text."),
     ("ask Q --text plan.xlsx", "plan.xlsx: is a table, not a document. Give it with --table."),
