@@ -185,12 +185,12 @@ class GridRun:
         self.options = replace(options, model=model)  # type: ignore[arg-type]
         models = list(dict.fromkeys(arm.model for arm in variants if arm.model))
         with_model = " and ".join(models or filter(None, [model]))
-        arms = f"{counted(len(variants), 'arm')} of {self.grid.name}"
-        sources = dict.fromkeys(
-            (data.path, f"{counted(len(problems), 'problem')} of {data.benchmark.name}")
-            for data, problems in self.asked.values()
-        )
-        self.over = over = " and ".join(text for _, text in sources)
+        arms, sources = counted(len(variants), "arm"), dict[Path, str]()
+        for data, problems in self.asked.values():
+            name = data.benchmark.name
+            what, source = ("question", f"in {data.path.name}") if name == OWN else ("problem", f"of {name}")
+            sources[data.path] = f"{counted(len(problems), what)} {source}"
+        self.over = over = " and ".join(sources.values())
         if with_model:
             spent = (most_spent(arm, self.asked[arm.name][1], arm.model or model or "") for arm in variants)
             usage, is_bound = sum(spent, Usage()), any(arm.calls is None for arm in variants)

@@ -70,7 +70,7 @@ def test_without_a_model_all_that_needs_none_is_measured(sh: Command, tmp_path: 
 def test_with_a_model_every_arm_is_compared(loopback: Start, sh: Command, tmp_path: Path) -> None:
     server = loopback(last_boat)
     first = sh(RUN, "--json")
-    told = "Evaluates 3 arms of sieves over 4 problems of wikitq with openai:local: some 12 calls, some $0.0"
+    told = "Evaluates 3 arms over 4 problems of wikitq with openai:local: some 12 calls, some $0.0"
     assert first.code == 0 and first.err.startswith(told)
     found = arms(first.out)
     # The model answers with the last row that it sees: of all Otter, of one Swift, of two Heron.

@@ -101,7 +101,7 @@ def test_an_arm_of_a_grid_has_its_own_inventory_model_and_data(sh: Command, fold
     lacking = sh("compare mine.yaml")
     assert lacking.code == 2 and "the arm asked has no data" in lacking.err
     done = sh("compare mine.yaml q.csv -w 1 --store off --json")
-    assert "3 arms of mine over 5 problems of questions and 2 problems of questions" in done.err
+    assert "Evaluates 3 arms over 5 questions in q.csv and 2 questions in few.csv" in done.err
     found = [arm["evaluation"] for arm in done.json["arms"]]
     assert [(each["n"], each["correct"]) for each in found] == [(5, 4), (2, 2), (5, 4)]
 
