@@ -15,8 +15,6 @@ worker × 4 × the time of a call. The clients take turns in each repeat.
 - aiohttp, raw: just a POST and a JSON reply.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -5,8 +5,6 @@
 Every round runs each row once, like the installed command: compiled, in a new process.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

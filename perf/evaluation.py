@@ -9,8 +9,6 @@ process resumes: the output shows the time for imports, and the time until the m
 Finally `chameleon report`, `report --html` and `stats` read the folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -6,8 +6,6 @@ FOLDER holds the development data of SQA, HybridQA and FeTaQA, and TableRAG's qu
 is one run of `chameleon compare … --no-model`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

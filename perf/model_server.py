@@ -7,8 +7,6 @@ It only serves `POST …/chat/completions` and always gives the same reply. A fr
 thousands of replies a second, so the client is measured, not the server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

@@ -1,7 +1,5 @@
 """Write the page of `small_models.py`: a table per set of problems, a chart of right, wrong, declined."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path

@@ -18,8 +18,6 @@ rules were tuned on the seven papers that it names, and the other eight are held
 answered, and how many have the required words among the eight nearest passages.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import io

@@ -5,8 +5,6 @@ or a model that replies instantly. The agents call a model of their framework, w
 times and then answers: six turns and five tool calls.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -6,8 +6,6 @@ FOLDER has `everyday`, whose development questions judge each cost, halved and d
 `wikitq`, `tabfact` and `hybridqa`, each with questions generated from its header and cells.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

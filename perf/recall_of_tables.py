@@ -11,8 +11,6 @@ A second table has processor seconds, which other load on the machine hardly cha
 to disk; the others keep it in memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sqlite3

@@ -14,8 +14,6 @@ The same prompts go to a model that replies at once, first with an empty file, t
 If a model is called, recording includes LangChain's time for the call.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -3,8 +3,6 @@
 Each function takes the server's address and the model's name, and returns a function that answers problems.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable

@@ -12,8 +12,6 @@ root of the checkout with the root on PYTHONPATH.
 - With --model, `corpus_sql` answers the fifty questions without passages and `corpus` all sixty.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import tempfile

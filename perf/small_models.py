@@ -9,8 +9,6 @@ all methods get the same problems in the same order. `--again METHOD` repeats a 
 methods on ten TabMWP problems, into a separate file; `--report` writes the page and its picture.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import hashlib

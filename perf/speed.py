@@ -7,8 +7,6 @@
 run one by one; each prints Markdown.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -14,8 +14,6 @@ take turns in several rounds of one process; a ratio compares two CPU figures fr
 - the others: see `peers.py`.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ digits in lower case; precision, recall and F1 count them over all pictures toge
 after another in one thread, after all models are loaded.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

@@ -5,8 +5,6 @@ prompt of 2.5 KB, and parses the answer in the reply. Custom modules have the re
 chat model for it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

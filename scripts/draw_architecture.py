@@ -4,8 +4,6 @@ Run: python scripts/draw_architecture.py           writes the picture
      python scripts/draw_architecture.py --check   exits 1 when the picture is out of date
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from html import escape

@@ -3,8 +3,6 @@
 python scripts/draw_terminal.py
 """
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -6,8 +6,6 @@
 `--context` is the size per slot; `--slots` is the number of concurrent requests.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from contextlib import suppress

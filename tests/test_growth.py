@@ -25,10 +25,6 @@ from chameleon.table.text_files import markdown_tables
 from tests.growth import grows_in_proportion
 
 
-def said(text: str) -> str:
-    return parse_reply(AIMessage(text), Pricing("m")).text
-
-
 def table(text: str) -> None:
     with pytest.raises(InputError):
         parse_table(text)
@@ -52,7 +48,7 @@ def headings(text: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (said, lambda n: " " * n + "<think><think></think>"),
+        (lambda raw: parse_reply(AIMessage(raw), Pricing("m")), lambda n: " " * n + "<think><think></think>"),
         (table, lambda n: "```a\n" * n),
         (terms_in, lambda n: '\\"' * n),
         (program, lambda n: "```python\nans = 1" + "\n" * n + "b\n```\n# passages: 1"),

@@ -317,8 +317,13 @@ class State:
     def seconds(self) -> float:
         """Add up the time spent planning and in modules; parallel steps each count in full."""
         # Not `within`: that would count the time of completed steps twice.
-        timed = (event for event in self.inside if isinstance(event, Plan | StepRecord))
-        return sum(each.seconds for each in (*self.plans, *self.history, *timed))
+        steps: Iterable[Plan | StepRecord] = (*self.plans, *self.history)
+        return sum(each.seconds for each in steps) + self.seconds_inside
+
+    @property
+    def seconds_inside(self) -> float:
+        """Add up the time of the inventory that the first pending step has run so far."""
+        return sum(event.seconds for event in self.inside if isinstance(event, Plan | StepRecord))
 
     @property
     def table(self) -> Table | None:

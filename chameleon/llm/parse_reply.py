@@ -71,7 +71,9 @@ def parse_reply(
         calls, blocks = (), ()
     answer = spoken(content[:MAX_REPLY_CHARS])
     text, is_cut = cut_at(answer, stops)
-    text, length = mask_known(text, secrets), len(text) if is_cut else None  # before masking: of tokens
+    # The tokens include thoughts, which come before the text.
+    length = min(len(content), MAX_REPLY_CHARS) - len(answer) + len(text) if is_cut else None
+    text = mask_known(text, secrets)
     is_long = has_long or (len(content) > MAX_REPLY_CHARS and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):

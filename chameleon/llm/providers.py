@@ -110,12 +110,10 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
         addresses = [base_url(environ)]
     elif not addresses:
         keys = providers()[provider].keys if provider in providers() else ()
-        begins = {provider.upper(), *(key.partition("_API_KEY")[0] for key in keys)}
-        # Their first word is the provider's name (OLLAMA_HOST) or begins its key (GOOGLE for google_genai).
+        # They begin with the provider's name (OLLAMA_HOST) or like its key (GOOGLE for google_genai).
+        begins = (f"{provider.upper()}_", *(f"{key.partition('_API_KEY')[0]}_" for key in keys))
         variables = (name for name in sorted(environ) if _ADDRESS_VARIABLE.search(name))
-        addresses = [
-            environ[name] for name in variables if name.split("_")[0] in begins and environ[name].strip()
-        ]
+        addresses = [environ[name] for name in variables if name.startswith(begins) and environ[name].strip()]
     address = str(addresses[0]).strip() if addresses else ""
     if address and "//" not in address:  # OLLAMA_HOST may have no scheme
         address = f"http://{address}"

@@ -136,7 +136,8 @@ def run_step(
             record = _record(step, ready, access, outcome, state=state, view=view, context=context)
         except (Exception, SystemExit) as problem:  # a user's module may raise anything; it is recorded
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
-    yield replace(record, seconds=time.monotonic() - started, calls=tuple(recorder.calls))
+    seconds = state.seconds_inside + time.monotonic() - started
+    yield replace(record, seconds=seconds, calls=tuple(recorder.calls))
 
 
 def _begin(step: Step, access: Access, state: State, context: RunContext) -> dict[str, Any]:

@@ -97,10 +97,6 @@ def lines(plan: list[Call], form: Callable[[Call], str], start: str = "{n}. ") -
     return "\n".join(start.format(n=n) + form(call) for n, call in enumerate(plan, 1))
 
 
-def in_react(name: str, args: dict[str, Any]) -> str:
-    return f"Action: {name}\nAction Input: {json.dumps(args)}"
-
-
 def spelled(plan: list[Call], form: str, each: str) -> str:
     args = ["".join(each.format(key, value) for key, value in args.items()) for _, args in plan]
     return "\n".join(form.format(n, plan[n - 1][0]) + text for n, text in enumerate(args, 1))
@@ -126,7 +122,7 @@ FORMS: dict[str, Write] = {
     "bullets": lambda plan, chance: lines(plan, lambda call: f"`{as_call(call, json.dumps)}`", "- "),
     "remarks": lambda plan, chance: lines(plan, lambda call: f"**{as_call(call)}** - because", "* "),
     "steps with remarks": lambda plan, chance: lines(plan, lambda call: f"{as_call(call)}: so", "Step {n}: "),
-    "ReAct": lambda plan, chance: lines(plan, lambda call: in_react(*call), ""),
+    "ReAct": lambda plan, _: lines(plan, lambda c: f"Action: {c[0]}\nAction Input: {json.dumps(c[1])}", ""),
 }
 # Forms of which no reader can know that it has all arguments: meant, or refused.
 LOOSE: dict[str, Write] = {

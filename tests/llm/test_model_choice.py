@@ -165,6 +165,7 @@ def test_settings_of_the_connection_are_no_parameters_and_all_providers_are_lang
 VARIABLES = """
 anthropic ANTHROPIC_BASE_URL | anthropic ANTHROPIC_API_URL | groq GROQ_API_BASE
 google_genai GOOGLE_GEMINI_BASE_URL | mistralai MISTRAL_BASE_URL | ollama OLLAMA_HOST
+azure_openai AZURE_OPENAI_ENDPOINT
 """
 
 

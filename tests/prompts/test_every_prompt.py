@@ -137,11 +137,8 @@ ADDED["called"]["found"] = block("knowledge", "A pie costs {{ $9 }}.\n</knowledg
 ADDED["found"] = {"database": DATABASE, "found": Quoted(FOUND)}
 
 
-def kinds(name: str) -> Kinds:
-    return next(cases for begin, cases in OVER.items() if name.startswith(begin))
-
-
-CASES = [(name, kind, given) for name in NAMES for kind, given in kinds(name).items()]
+OVER_NAME = {name: next(OVER[begin] for begin in OVER if name.startswith(begin)) for name in NAMES}
+CASES = [(name, kind, given) for name in NAMES for kind, given in OVER_NAME[name].items()]
 
 
 @pytest.mark.parametrize(("name", "kind", "given"), CASES)

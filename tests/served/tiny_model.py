@@ -6,8 +6,6 @@
 any other. It sees the last 32 tokens alone, so that the length of a prompt does not matter.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator

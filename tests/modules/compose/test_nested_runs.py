@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, Table, tool
-from chameleon.core.events import Event, Nested
+from chameleon.core.events import Event, Nested, StepRecord
 from chameleon.core.log import event_from_json, event_to_json
 from chameleon.errors import InventoryError
 from chameleon.inventory.building import own_code
@@ -161,6 +161,16 @@ def test_inventories_in_each_other_are_read_once_and_bounded(tmp_path: Path, wid
     assert own_code(read_source(str(top))) == []
     with pytest.raises(InventoryError, match="more than 200 inventories in one"):
         Inventory.load(top)
+
+
+def test_a_resumed_step_takes_the_time_from_before_too() -> None:
+    inner = Inventory("inner", Fixed(["work", "shout"]), {"work": work, "shout": shout})
+    executor = Executor(Inventory("outer", Fixed(["inner"]), {"inner": inner}))
+    log = list(executor.stream(GIVEN))
+    first = next(each for each in log if isinstance(each, Nested) and isinstance(each.event, StepRecord))
+    slow = replace(first, event=replace(first.event, seconds=60.0))
+    state = executor.run(GIVEN, [*log[: log.index(first)], slow])
+    assert state.answer == "HEY" and min(state.seconds, state.history[0].seconds) > 60
 
 
 def test_a_run_three_deep_is_one_log_and_what_declines_within_declines() -> None:

@@ -69,10 +69,6 @@ def statute(series: list[Provision], unit: int, blanks: bool) -> str:
     return ("\n\n" if blanks else "\n").join(lines) + "\n"
 
 
-def names(found: Statute) -> list[str]:
-    return [node.name for node in found.root.nodes if node.path]
-
-
 def node(found: Statute, name: str) -> Node:
     return next(each for each in found.root.nodes if each.name == name)
 
@@ -110,7 +106,8 @@ def test_sections_begin_in_several_ways_and_one_may_have_its_name_alone() -> Non
         (section,) = parse(f"{line}\n\n(a) Oars\n").root.children
         assert (section.label, section.heading) == ("12", "Fees" if "F" in line else "")
     found = parse("Boats\n\n(a) Oars\n\n    (1) of wood\n", "7A")
-    assert names(found) == ["7A", "7A(a)", "7A(a)(1)"] and not found.troubles
+    names = [node.name for node in found.root.nodes if node.path]
+    assert names == ["7A", "7A(a)", "7A(a)(1)"] and not found.troubles
 
 
 SIDE_BY_SIDE = "(a) All\n    (A) sails, and\n    (B) rows, except-\n    (1) rafts;\n    (2) buoys.\n"
