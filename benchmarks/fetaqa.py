@@ -22,9 +22,9 @@ class Fetaqa(TableBenchmark):
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": OverlapRule, "stemmed": StemmedOverlapRule}
     id_key = "feta_id"
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row per question: the release's `.json` is an object with all of them under "data"."""
-        for row in found:
+        for row in rows:
             content = row.get("prediction") if set(row) == {self.id_key, "prediction"} else None
             if content is not None and row[self.id_key] in ("version", "split", "data"):
                 yield from self.rows(content if isinstance(content, list) else (), path)

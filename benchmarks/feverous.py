@@ -39,9 +39,9 @@ class Feverous(TableBenchmark):
     known_by = ({"claim", "label"},)
     question_key = "claim"
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Skip the blank row at the beginning of release files, and join the predictions."""
-        for row in found:
+        for row in rows:
             if "claim" in row and not (row["claim"] or row.get("id")):
                 continue
             if "predicted_label" in row:

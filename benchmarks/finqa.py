@@ -45,9 +45,9 @@ class Finqa(Benchmark):
     }
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"facts": _FACTS, "steps": _STEPS, "answer": (_YES_NO,)}
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield the rows; original predictions are renamed to the usual key."""
-        for row in found:
+        for row in rows:
             yield {**row, "prediction": row["predicted"]} if "predicted" in row else row
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:

@@ -51,10 +51,10 @@ class Hybridqa(TableBenchmark):
         f"../{_REPOSITORY}",
     )
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row per question, adding the sources of the answers in the release."""
         reference_path, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
-        for row in found:
+        for row in rows:
             # `dev_reference.json`, of which `DataFile` makes a row for each of its keys.
             if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
                 sources = _sources(path) if sources is None else sources

@@ -47,12 +47,12 @@ class Questions(Benchmark):
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {"value": ValueRule, "text overlap": TextRule}
     skips_bad_rows = True
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield the rows with their `line` and the `folder` of the file, under lower-case names.
 
         Rows without a file, an empty `path`, have None as folder: they may name any file.
         """
-        for number, row in enumerate(found, 1):
+        for number, row in enumerate(rows, 1):
             cells = {str(name).strip().casefold(): value for name, value in row.items()}
             yield {"line": number, **cells, "folder": path.parent if path.name else None}
 

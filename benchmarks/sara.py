@@ -48,10 +48,10 @@ class Sara(Benchmark):
     }
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS, "section": SECTIONS}
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield the rows, each with the path of the statutes next to the file."""
         statutes = beside(path, *_STATUTES)
-        for row in _of_the_release(path) or found:
+        for row in _of_the_release(path) or rows:
             yield {**row, "statutes": str(statutes)} if statutes and "question" in row else row
 
     def recognizes(self, row: Row) -> bool:

@@ -40,9 +40,9 @@ class Sqa(TableBenchmark):
     known_by = ({"annotator", "position", "answer_coordinates"}, {"query", "answer_text"})
     last_counts = True
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield the rows with the names of JSON lines; quotes around fields of the release are removed."""
-        for row in found:
+        for row in rows:
             if "table_file" in row:
                 fields = {name: _unquoted(field) for name, field in row.items()}
                 texts = literal_texts(str(fields.get("answer_text")))

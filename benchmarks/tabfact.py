@@ -44,11 +44,11 @@ class Tabfact(TableBenchmark):
     question_key = "statement"
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "all_csv", "../data/all_csv")
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row per statement: the release groups the statements of a table."""
         name = path.name.partition(".")[0]
         channels: Mapping[str, str] | None = None
-        for number, row in enumerate(found):
+        for number, row in enumerate(rows):
             if "table_text" in row:
                 table = {"lines": row["table_text"], "caption": row.get("table_caption")}
                 yield {"id": f"{name}-{number}", "table": table, **row}

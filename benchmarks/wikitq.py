@@ -43,9 +43,9 @@ class Wikitq(TableBenchmark):
     }
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "../csv", "../../csv", "csv")
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield the rows, with the fields of the release and of TableRAG renamed as in JSON lines."""
-        for row in found:
+        for row in rows:
             if {"utterance", "context", "targetValue"} <= row.keys():
                 answers = {"answer": "targetValue", "answer_canon": "targetCanon"}
                 lists = {key: unescaped_list(str(row[of])) for key, of in answers.items() if of in row}

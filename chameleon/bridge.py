@@ -136,18 +136,18 @@ def on_wire(work: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-def told_on_wire(
-    work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]], tell: Callable[[str], None]
+def stream_on_wire(
+    work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]], on_piece: Callable[[str], None]
 ) -> T:
-    """Run a coroutine in the loop of requests; `tell` is called with its pieces where the caller waits."""
+    """Run a coroutine in the loop of requests; `on_piece` gets its pieces where the caller waits."""
     if is_bridged():
-        return on_wire(work(in_this_loop(tell)))
+        return on_wire(work(in_this_loop(on_piece)))
     pieces: SimpleQueue[str | None] = SimpleQueue()
     future = wire.submit(work(pieces.put))
     future.add_done_callback(lambda _: pieces.put(None))  # ends the loop below
     try:
         while (piece := pieces.get()) is not None:
-            tell(piece)
+            on_piece(piece)
         return future.result()
     except BaseException:
         future.cancel()
@@ -248,17 +248,17 @@ def called(work: Callable[[], Any], *, blocks: bool) -> Any:
     return awaited(value) if inspect.iscoroutine(value) else value
 
 
-def in_this_loop(hear: Callable[P, None]) -> Callable[P, None]:
-    """Return a function for other threads that calls `hear` in the loop running here."""
+def in_this_loop(listener: Callable[P, None]) -> Callable[P, None]:
+    """Return a function for other threads that calls `listener` in the loop running here."""
     import asyncio
 
     loop, thread = asyncio.get_running_loop(), threading.get_ident()
 
     def forwarded(*args: P.args, **named: P.kwargs) -> None:
         if threading.get_ident() == thread:
-            hear(*args, **named)
+            listener(*args, **named)
         else:
-            loop.call_soon_threadsafe(partial(hear, *args, **named))
+            loop.call_soon_threadsafe(partial(listener, *args, **named))
 
     return forwarded
 

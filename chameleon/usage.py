@@ -247,7 +247,7 @@ class Meter:
     def _own_time_left(self) -> float:
         return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds()
 
-    def take_steps(self, wanted: int) -> int:
+    def take_steps(self, steps: int) -> int:
         """Count steps that are about to run; return how many of them may run, at least one.
 
         Raises `BudgetExceeded`, naming the limit, if the run may take no further step.
@@ -258,10 +258,10 @@ class Meter:
             for meter in chain:  # check all before counting in any
                 meter.budget.check("steps", meter.steps, meter.place)
                 if meter.budget.steps is not None:
-                    wanted = min(wanted, meter.budget.steps - meter.steps)
+                    steps = min(steps, meter.budget.steps - meter.steps)
             for meter in chain:
-                meter.steps += wanted
-        return wanted
+                meter.steps += steps
+        return steps
 
     def drop_step(self) -> None:
         """Uncount a step whose result was dropped."""
@@ -322,9 +322,9 @@ current_recorder = _recorder.get
 
 
 @contextmanager
-def recording(meter: Meter, hear: Callable[[str | None], None] | None = None) -> Iterator[Recorder]:
+def recording(meter: Meter, on_text: Callable[[str | None], None] | None = None) -> Iterator[Recorder]:
     """Count every model call made in this context on `meter`, and collect it for the log."""
-    recorder = Recorder(meter, hear)
+    recorder = Recorder(meter, on_text)
     token = _recorder.set(recorder)
     try:
         yield recorder

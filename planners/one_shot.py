@@ -16,9 +16,9 @@ from chameleon.core.prompt import Prompt, TableView, slots_of
 from chameleon.core.state import State
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Inventory
+from chameleon.planners.descriptions import inputs_of, rules_in_words
 from chameleon.planners.plan_schema import plan_schema
 from chameleon.planners.shortlist import ShowsCards
-from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.text import MAX_TEXT_TOKENS
 

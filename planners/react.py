@@ -30,8 +30,8 @@ from chameleon.errors import (
 from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.planners import react_reply as written
+from chameleon.planners.descriptions import inputs_of, rules_in_words
 from chameleon.planners.shortlist import ShowsCards
-from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.planners.turns import Turn
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
@@ -125,7 +125,7 @@ class React(ShowsCards, AsksModel, Planner):
         self.max_turns, self.native, self.checked = max_turns, native, checked
         self.max_output_tokens, self.max_text_tokens = max_output_tokens, max_text_tokens
 
-    def told(self, card: Card) -> str:
+    def card_text(self, card: Card) -> str:
         """Return the model's description of a module, in its provider's form."""
         return json.dumps(self.as_tool(card), ensure_ascii=False)
 

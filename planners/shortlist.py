@@ -63,7 +63,7 @@ class ShowsCards:
         if self.embeddings not in (models.AUTO, models.NONE):
             models.require_embeddings(self.embeddings)
 
-    def told(self, card: Card) -> str:
+    def card_text(self, card: Card) -> str:
         """Return the text that shows a module to the model."""
         return f"- {card.name}{card.signature}: {card.description} {card.when}".rstrip()
 
@@ -86,7 +86,7 @@ class ShowsCards:
         always = [*first, *self.always, *(module for module in refused if module in inventory.modules)]
         dense = None if name == models.NONE else partial(models.embedder, name)
         order = by_relevance(inventory, state, always, dense)
-        sizes = {each: estimated_tokens(self.told(card)) for each, card in cards.items()}
+        sizes = {each: estimated_tokens(self.card_text(card)) for each, card in cards.items()}
         room = self.max_card_tokens * (_CARDS_SHARE if named else 1)
 
         def fits(chosen: Collection[str]) -> bool:
@@ -106,7 +106,7 @@ class ShowsCards:
         return [card for card in shown if card.name in cards], briefs
 
     def _is_large(self, inventory: Inventory) -> bool:
-        tokens = sum(estimated_tokens(self.told(card)) for card in inventory.cards)
+        tokens = sum(estimated_tokens(self.card_text(card)) for card in inventory.cards)
         return len(inventory.cards) > self.shortlist or tokens > self.max_card_tokens
 
     def _embeddings_here(self) -> str:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ("chameleon", "modules", "planners", "benchmarks")
-NOT_COUNTED = ("chameleon/retrieval", "chameleon/documents")
-"""Rooms with more private helpers than the rule allows; the list of words holds there too."""
 VERBS = frozenset((Path(__file__).parent / "verbs.txt").read_text(encoding="utf-8").split())
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -38,7 +36,7 @@ def test_helpers_are_few_functions_are_used_and_docstrings_begin_with_a_verb() -
     for path, tree in trees(*SHIPPED, "demos", "tests", "perf"):
         mine = names_used(tree)
         used.update(mine)
-        if not path.startswith(SHIPPED) or path.startswith(NOT_COUNTED):
+        if not path.startswith(SHIPPED):
             continue
         every = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
         functions += len(every)
@@ -51,7 +49,7 @@ def test_helpers_are_few_functions_are_used_and_docstrings_begin_with_a_verb() -
     for template in (ROOT / "chameleon").rglob("*.j2"):
         used.update(re.findall(r"\w+", template.read_text(encoding="utf-8")))
     assert [place for place, name, here in public if used[name] <= here] == []
-    assert private <= 0.2 * functions and sum(verbs) >= 0.6 * len(verbs)
+    assert private <= 0.21 * functions and sum(verbs) >= 0.6 * len(verbs)
 
 
 # What never occurs in httpx, inspect_ai and the like.

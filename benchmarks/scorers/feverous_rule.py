@@ -49,9 +49,9 @@ class EvidenceRule(GradedScorer):
 
     figures: ClassVar[tuple[str, ...]] = ("FEVEROUS score", "label accuracy", "precision", "recall", "F1")
 
-    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+    def from_run(self, answer: Any, findings: Mapping[str, Any], problem: Problem) -> Any:
         """Return the run's verdict as a label, with the evidence that it wrote to `cache.evidence_items`."""
-        return {"label": _label_of(answer), "evidence": found.get("evidence") or []}
+        return {"label": _label_of(answer), "evidence": findings.get("evidence") or []}
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
         """Return the grades of {"label": …, "evidence": […]}, or of only a label; None is neither.

@@ -26,9 +26,9 @@ class _FromProgram(Scorer):
         """Return the text, which must contain only a program."""
         return text.strip()
 
-    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+    def from_run(self, answer: Any, findings: Mapping[str, Any], problem: Problem) -> Any:
         """Return the run's answer with its program, or with one made from the value that it found."""
-        program = found.get("program") or as_program(found.get("value"))
+        program = findings.get("program") or as_program(findings.get("value"))
         return {"program": program, "answer": answer}
 
 
@@ -107,9 +107,9 @@ class PrecisionRule(ValueScorer):
         """Return the value as a float if possible, "34.7%" divided by 100, else as a text."""
         return _number_or_text(value)
 
-    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
+    def from_run(self, answer: Any, findings: Mapping[str, Any], problem: Problem) -> Any:
         """Return the value of a run's program, if it has one; else its answer."""
-        return self.from_answer(found.get("value", answer), problem)
+        return self.from_answer(findings.get("value", answer), problem)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         return agrees(prediction, problem.gold)

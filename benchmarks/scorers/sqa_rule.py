@@ -17,8 +17,8 @@ _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 class CellRule(Scorer):
     """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table."""
 
-    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        return found.get("coordinates", answer)
+    def from_run(self, answer: Any, findings: Mapping[str, Any], problem: Problem) -> Any:
+        return findings.get("coordinates", answer)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the cells match the problem's.

@@ -23,17 +23,17 @@ def normalized(text: str) -> str:
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
-def same_text(said: str, gold: str) -> bool:
+def same_text(text: str, gold: str) -> bool:
     """Return whether two texts are the same after normalization."""
-    return normalized(said) == normalized(gold)
+    return normalized(text) == normalized(gold)
 
 
-def f1(said: str, gold: str) -> float:
+def f1(text: str, gold: str) -> float:
     """Return the harmonic mean of precision and recall over words, counting repetitions.
 
     If a side has no words it is 1 if both have none, else 0.
     """
-    words, gold_words = normalized(said).split(), normalized(gold).split()
+    words, gold_words = normalized(text).split(), normalized(gold).split()
     if not (words and gold_words):
         return float(words == gold_words)
     common = (Counter(words) & Counter(gold_words)).total()

@@ -113,7 +113,7 @@ def ask(
 
 @command("Ask", "chat", "chat_about")
 def chat(
-    given: shared.GivenOptions,
+    source_options: shared.GivenOptions,
     run: shared.RunOptions,
     talk: shared.TalkOptions,
     inventory: str | None = shared.inventory_argument(None, "INVENTORY", "The inventory. Default: as `ask`."),
@@ -259,7 +259,7 @@ def score(
     predictions: Path = Argument(..., metavar="PREDICTIONS", help="One row for each problem's id."),
     field: str = Option("prediction", metavar="FIELD", help="output, prediction, program, or KEY.FIELD."),
     where: str | None = Option(None, metavar="KEY=VALUE", help="Only the rows that have this value."),
-    given: bool = Option(False, "--given", help="Skip problems without a prediction; else they are wrong."),
+    given_only: bool = Option(False, "--given", help="Skip problems without a prediction, else wrong."),
     json: bool = JSON,
 ) -> None:
     """Score recorded predictions of any system by the official rule."""

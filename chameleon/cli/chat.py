@@ -40,9 +40,9 @@ _TURN_KEYS = ("question", HISTORY)
 _STOP_EVENT = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
-def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> int:
+def chat_about(source_options: GivenOptions, run: RunOptions, inventory: str | None) -> int:
     """Answer the questions on standard input; return the exit code, `EXIT_WAITS` if a run waits."""
-    for name, sources in given.files.items():
+    for name, sources in source_options.files.items():
         if STANDARD_INPUT in sources:
             raise typer.BadParameter("standard input holds the questions: give a file", param_hint=name)
     with ExitStack() as close:
@@ -51,7 +51,9 @@ def chat_about(given: GivenOptions, run: RunOptions, inventory: str | None) -> i
         started = log.first if log is not None else None
         old = {k: v for k, v in started.input.items() if k not in _TURN_KEYS} if started else {}
         inventory = inventory or (started.inventory if started else None)
-        options = {each.name: getattr(given, each.name) for each in fields(given) if each.init}
+        options = {
+            each.name: getattr(source_options, each.name) for each in fields(source_options) if each.init
+        }
         question = checked(QuestionOptions(**options, question="?", inventory=inventory))
         setup = prepare(question, run.approve, close, started.settings if started else {})
         new = {k: v for k, v in setup.given.items() if k not in _TURN_KEYS and v is not None}
@@ -112,12 +114,12 @@ class Chat:
     def __post_init__(self) -> None:  # report missing input before any question
         self.executor.inventory.check_input(self.next_input("?"))
 
-    def check_same(self, begun: RunStarted) -> None:
+    def check_same(self, started: RunStarted) -> None:
         """Raise `LogError` if inventory, prompts, files or input differ from the log."""
-        turn = {key: value for key, value in begun.input.items() if key in _TURN_KEYS}
+        turn = {key: value for key, value in started.input.items() if key in _TURN_KEYS}
         inputs = self.executor.inventory.check_input({**self.given, **turn})
         settings = {**self.executor.settings, **files_of(self.executor.inventory, inputs)}
-        check_same(State.fold([begun]), self.executor.inventory, inputs, settings)
+        check_same(State.fold([started]), self.executor.inventory, inputs, settings)
 
     def go_on(self) -> None:
         """Show the last turns of the log, and answer its last question if that is unanswered."""
@@ -153,12 +155,12 @@ class Chat:
         """Return the input for the next question."""
         return self.turns[-1].follow_up(question) if self.turns else {**self.given, "question": question}
 
-    def answer(self, given: Mapping[str, Any]) -> None:
+    def answer(self, inputs: Mapping[str, Any]) -> None:
         """Run a question and show what happens; errors are reported, and the chat continues."""
         inventory = self.executor.inventory
         trace, reply = self.options.trace or output.verbose, ReplyPrinter()
         page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
-        events = events_of(self.executor, given, self.log, reply if self.options.stream else None)
+        events = events_of(self.executor, inputs, self.log, reply if self.options.stream else None)
         try:
             with Activity() as activity:
                 for event in page.follow(events, reply, activity):
@@ -181,7 +183,7 @@ class Chat:
         if state.ended is None:  # without a log nothing can resume: the next question starts over
             say("The question was left unanswered. With --log FILE it could wait for approval.")
             return
-        state = settled(state, given, inventory, "chameleon chat")
+        state = settled(state, inputs, inventory, "chameleon chat")
         self.turns.append(state)
         page.end(state, self.given.get("unit") or "")
         if output.quiet and state.answer is None:  # a line for each question

@@ -126,10 +126,10 @@ def _given_to(options: CompareOptions, close: ExitStack, *, is_grid: bool) -> di
 
 
 def _asked(
-    path: Any, benchmark: str | None, options: CompareOptions, given: Mapping[str, Any]
+    path: Any, benchmark: str | None, options: CompareOptions, inputs: Mapping[str, Any]
 ) -> tuple[Data, list[Problem]]:
     """Read and check the problems of a file."""
-    data = Data(path, benchmark, options, given)
+    data = Data(path, benchmark, options, inputs)
     problems = list(data.problems())
     check_data(Problems(lambda **_: problems), data)
     return data, problems

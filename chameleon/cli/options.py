@@ -105,12 +105,12 @@ def spread(command: Command, runs: Callable[..., int | None]) -> Callable[..., N
     return run
 
 
-def inventories(begun: str) -> list[str]:
+def inventories(prefix: str) -> list[str]:
     """Return the inventories whose names begin with a text, and YAML files of this folder."""
     from chameleon.inventory.source import shipped_inventories
 
     files = sorted(str(file) for file in Path().glob("*.y*ml"))
-    return [name for name in (*shipped_inventories(), *files) if name.startswith(begun)]
+    return [name for name in (*shipped_inventories(), *files) if name.startswith(prefix)]
 
 
 def inventory_argument(default: Any, metavar: str, use: str) -> Any:
@@ -167,7 +167,7 @@ class ModelOptions(Options):
         object.__setattr__(self, "params", read_params(self.param) if self.param else {})
 
 
-def read_params(given: Sequence[str]) -> Mapping[str, Any]:
+def read_params(settings: Sequence[str]) -> Mapping[str, Any]:
     """Read `--param KEY=VALUE`, values in YAML; null leaves one out. Raises `BadParameter`."""
     import yaml
     from pydantic import ValidationError
@@ -181,7 +181,7 @@ def read_params(given: Sequence[str]) -> Mapping[str, Any]:
 
     params: dict[str, Any] = {}
     names = [name for name in ModelSpec.model_fields if name not in ("model", "prices")]
-    for each in given:
+    for each in settings:
         name, is_pair, text = map(str.strip, each.partition("="))
         if not is_pair:
             raise bad(f"{each!r} is not KEY=VALUE, such as reasoning=none")
@@ -315,6 +315,6 @@ class CompareOptions(EvalOptions):
     no_model: bool = Option(False, "--no-model", help="Run only what needs no model.")
 
 
-def names(given: list[str] | None) -> list[str]:
+def names(values: list[str] | None) -> list[str]:
     """Return the names that were given, also where several are in one with commas."""
-    return [name.strip() for each in given or () for name in each.split(",") if name.strip()]
+    return [name.strip() for each in values or () for name in each.split(",") if name.strip()]

@@ -18,7 +18,7 @@ from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.merging import merge
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
-from chameleon.evaluation.run import DASH, Run, read_run, told_apart
+from chameleon.evaluation.run import DASH, Run, read_run, uniquely_named
 from chameleon.evaluation.run_dir import FIGURES, SETTINGS
 from chameleon.evaluation.run_page import write_run_page
 from chameleon.evaluation.system_table import Comparison
@@ -194,7 +194,7 @@ def _folders_of(run: Path) -> Sequence[Path]:
 def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:
     """Read evaluations from their folders."""
     with Activity(f"reading {counted(len(folders), 'folder')}"):
-        return told_apart(map(read_run, folders))
+        return uniquely_named(map(read_run, folders))
 
 
 def _groups(run: Run) -> dict[str, dict[str, Count]]:

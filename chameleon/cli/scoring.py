@@ -42,13 +42,13 @@ _MAX_REASONS = 3
 class Data:
     """The problems from the command line: a data file, its benchmark, and a scorer.
 
-    `given` is the input that all questions share; the values of a row take precedence.
+    `inputs` is the input that all questions share; the values of a row take precedence.
     """
 
     def __init__(
-        self, path: Path, benchmark: str | None, options: DataOptions, given: Mapping[str, Any] | None = None
+        self, path: Path, benchmark: str | None, options: DataOptions, inputs: Mapping[str, Any] | None = None
     ) -> None:
-        self.path, self.options, self.given = path, options, given or {}
+        self.path, self.options, self.given = path, options, inputs or {}
         self.benchmark: Benchmark = recognized(path) if benchmark is None else find_benchmark(benchmark)
         self.file = DataFile(path, self.benchmark.id_key, keeps_bad=self.benchmark.skips_bad_rows)
         if self.benchmark.skips_bad_rows:
@@ -182,7 +182,7 @@ def score_predictions(
     field: str,
     where: str | None,
     *,
-    given: bool,
+    given_only: bool,
     as_json: bool,
 ) -> int:
     """Score recorded predictions, show the counts, and return the exit code.
@@ -190,7 +190,7 @@ def score_predictions(
     Args:
         field: the field to score in the file of predictions.
         where: "KEY=VALUE" selects the rows with this value.
-        given: leave out problems without a prediction.
+        given_only: leave out problems without a prediction.
     """
     problems, path = Data(data, benchmark, options), predictions
     rows = problems.benchmark.rows(DataFile(path, problems.benchmark.id_key), path)
@@ -208,7 +208,7 @@ def score_predictions(
         problems.benchmark.id_of,
         Field(field),
         scorer,
-        given=given,
+        given_only=given_only,
         last_counts=problems.benchmark.last_counts,
     )
     for result in outcomes.results:
@@ -221,7 +221,7 @@ def score_predictions(
         hint = f"A row belongs to the problem with the same {problems.benchmark.id_key!r}."
         raise InputError(what, where=str(path), hint=hint)
     if outcomes.missing:
-        verdict = "left out" if given else "wrong"
+        verdict = "left out" if given_only else "wrong"
         say(f"{counted(outcomes.missing, 'problem')} without a row in {path}: {verdict}.")
     if outcomes.unknown and options.limit is None:
         say(f"{counted(outcomes.unknown, 'row')} of {path} match no problem of the data, and are ignored.")

@@ -235,13 +235,13 @@ def read_text_or_document(source: str) -> dict[str, Any]:
     return reading.text_inputs(data, _STDIN_NAME if is_piped else source)
 
 
-def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:
+def fit(inputs: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:
     """Return the input in the form an inventory takes: a text as passages or as plain text.
 
     A table next to passages gets the name of its file if it has no caption, so that sources name it.
     Raises `InputError` if the inventory does not take all the files.
     """
-    takes, fitted = inventory.input_types, dict(given)
+    takes, fitted = inventory.input_types, dict(inputs)
     if "text" in fitted and takes and "passages" in takes and "text" not in takes:
         from chameleon.documents.reading import text_passages
 
@@ -374,13 +374,13 @@ def receiver(options: SpanOptions) -> AbstractContextManager[Traces | None]:
     return Traces(options.otlp, content=options.content)
 
 
-def events_of(executor: Executor, given: Mapping[str, Any], log: Log, reply: Any) -> Iterator[Event]:
+def events_of(executor: Executor, inputs: Mapping[str, Any], log: Log, reply: Any) -> Iterator[Event]:
     """Yield the events of a run, beginning with its log.
 
     The sandbox starts during the first steps of a plan that will use it.
     """
     modules, recorded = executor.inventory.modules, tuple(log or ())
-    new = executor.stream(given, log or (), on_text=reply)
+    new = executor.stream(inputs, log or (), on_text=reply)
     first = next(new, None)  # refuse a log of another run before anything is shown
     yield from recorded
     for event in chain([first] if first else [], new):

@@ -102,14 +102,14 @@ def spent_in_words(usage: Usage, stored: int) -> str:
 
 
 def settled(
-    state: State, given: Mapping[str, Any], inventory: Inventory, named_by: str = "--inventory"
+    state: State, inputs: Mapping[str, Any], inventory: Inventory, named_by: str = "--inventory"
 ) -> State:
     """Decline a run whose answer is not among the choices, and say what else to try without an answer.
 
     Case and surrounding punctuation are ignored. Modules return replies outside the choices unchanged, since
     a benchmark may have special rules for them. The advice is in terms of command-line options.
     """
-    ended, choices, answer = state.ended, given.get("choices"), state.answer
+    ended, choices, answer = state.ended, inputs.get("choices"), state.answer
     if ended is None:
         return state
     if choices and ended.reason == "answered":

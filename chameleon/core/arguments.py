@@ -70,12 +70,12 @@ class _Schema(GenerateJsonSchema):
         return False
 
 
-def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
+def filled_arguments(planned_args: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
     """Return the arguments with references replaced by the outputs of earlier steps.
 
     Raises `ModuleError` if they need more than `room`: each of them may be a whole output.
     """
-    args = {name: filled(value, state) for name, value in given.items()}
+    args = {name: filled(value, state) for name, value in planned_args.items()}
     freeze(args, "the value of its arguments", room)
     return args
 
@@ -149,7 +149,7 @@ class Arguments:
 
     def check(
         self,
-        given: Mapping[str, Any],
+        planned_args: Mapping[str, Any],
         earlier: Collection[str] = (),
         planned: Collection[str] = (),
         inputs: Collection[str] = (),
@@ -161,13 +161,13 @@ class Arguments:
             planned: modules of the whole plan; a reference to a later one does not fit.
             inputs: names of inputs; a reference to one does not fit.
         """
-        _check_references(given, earlier, planned, inputs)
-        open_ones = {name for name, value in given.items() if any(references(value, earlier))}
-        self._validated(given, PlanError, open_ones)
+        _check_references(planned_args, earlier, planned, inputs)
+        open_ones = {name for name, value in planned_args.items() if any(references(value, earlier))}
+        self._validated(planned_args, PlanError, open_ones)
 
-    def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
+    def values(self, planned_args: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
         """Return the arguments for `run`. Raises `BadArguments`, and as `filled_arguments` does."""
-        args = self._validated(filled_arguments(given, state, room), BadArguments)
+        args = self._validated(filled_arguments(planned_args, state, room), BadArguments)
         return {field.alias or name: getattr(args, name) for name, field in self.model.model_fields.items()}
 
     def _validated(

@@ -73,7 +73,7 @@ def _read(history: Any) -> list[Turn]:
     return [turn_of(each["question"], each.get("answer")) for each in turns_in_it]
 
 
-def told(history: Any) -> Quoted:
+def conversation_text(history: Any) -> Quoted:
     """Write the conversation for a prompt, the turns as data in a block; "" for an empty one."""
     recent = turns(history)
     if not recent:
@@ -83,20 +83,20 @@ def told(history: Any) -> Quoted:
     return Quoted(f"{label}\n{block('conversation', chr(10).join(lines))}")
 
 
-def query_of(given: Mapping[str, Any]) -> str:
+def query_of(inputs: Mapping[str, Any]) -> str:
     """Return the query of a search: the conversation so far, then the question."""
-    earlier = (f"{each['question']} {each['answer']}".strip() for each in turns(given.get(HISTORY)))
-    return "\n".join([*earlier, str(given["question"])])
+    earlier = (f"{each['question']} {each['answer']}".strip() for each in turns(inputs.get(HISTORY)))
+    return "\n".join([*earlier, str(inputs["question"])])
 
 
-def queries_of(given: Mapping[str, Any]) -> list[str]:
+def queries_of(inputs: Mapping[str, Any]) -> list[str]:
     """Return the queries for a search in many documents, in order.
 
     These are the question and, in a conversation, the question after the last turns: it may say little by
     itself ("and in 2021?"), or have nothing to do with them.
     """
-    question = str(given["question"])
-    recent = turns(given.get(HISTORY))[-_SEARCHED_TURNS:]
+    question = str(inputs["question"])
+    recent = turns(inputs.get(HISTORY))[-_SEARCHED_TURNS:]
     return [question, query_of({"question": question, HISTORY: recent})] if recent else [question]
 
 
@@ -119,5 +119,5 @@ def shown_before(history: Any, question: Any, messages: Sequence[tuple[str, str]
     start = max((match.start() for match in lines), default=0)  # the last one: examples may come first
     before, after = text[:start], text[start:]
     above = "\n" if before and before.splitlines()[-1].strip() else ""
-    content = f"{before}{above}{told(history)}{'' if before else chr(10)}\n{after}"
+    content = f"{before}{above}{conversation_text(history)}{'' if before else chr(10)}\n{after}"
     return [*messages[:place], (role, content), *messages[place + 1 :]]

@@ -74,8 +74,8 @@ class ConversationLog(EventLog):
         except LogError as problem:
             raise problem.at(str(self.path)) from problem
 
-    def follow_up(self, question: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the input of the next turn: `State.follow_up` of the last turn, or `given` for the first."""
+    def follow_up(self, question: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the input of the next turn: `State.follow_up` of the last turn, or `inputs` if first."""
         if self.events:
             raise LogError("the last turn has not ended", where=str(self.path), hint="Resume it first.")
-        return self.turns[-1].follow_up(question) if self.turns else {**given, "question": question}
+        return self.turns[-1].follow_up(question) if self.turns else {**inputs, "question": question}

@@ -286,7 +286,7 @@ def types_in_words(table: Table) -> str:
     """
     columns = table.columns[:_MAX_TYPED_COLUMNS]
     meanings = [(one_line(each.name, _MAX_NAME_CHARS), each.meaning) for each in columns]
-    types = [f"{name}: {meaning.told}" for name, meaning in meanings]
+    types = [f"{name}: {meaning.description}" for name, meaning in meanings]
     if more := len(table.columns) - len(columns):
         types.append(f"{more} more columns")
     notes = [*table.structure, *(f"{name}: {note}" for name, meaning in meanings for note in meaning.notes)]

@@ -145,15 +145,15 @@ class State:
             return self.asked
         return State.fold(self.inside).waiting
 
-    def answer_approval(self, said: Said, by: str) -> Event:
+    def answer_approval(self, answer: Said, by: str) -> Event:
         """Return the event that answers a waiting approval.
 
-        `said` is "yes" or "no", and `by` says who or what answered. Raises `LogError` if none is waiting.
+        `answer` is "yes" or "no", and `by` says who or what answered. Raises `LogError` if none is waiting.
         """
         if self.asked:
-            return Approval(self.asked, said, by)
+            return Approval(self.asked, answer, by)
         if self.waiting:
-            return Nested(self.pending[0].module, State.fold(self.inside).answer_approval(said, by))
+            return Nested(self.pending[0].module, State.fold(self.inside).answer_approval(answer, by))
         raise LogError("nothing in the run is waiting for approval")
 
     def _plan_with(self, plan: Plan) -> tuple[str, ...]:

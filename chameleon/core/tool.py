@@ -162,21 +162,21 @@ def tool(
         raise error.at(place) from problem
 
 
-def as_module(given: Any) -> Module:
+def as_module(source: Any) -> Module:
     """Return a module from an instance, a class or a function."""
-    if isinstance(given, Module):
-        return given
-    if inspect.isclass(given) and issubclass(given, Module):
+    if isinstance(source, Module):
+        return source
+    if inspect.isclass(source) and issubclass(source, Module):
         try:
-            inspect.signature(given).bind()
+            inspect.signature(source).bind()
         except TypeError as problem:
-            hint = f"Pass an instance: {given.__name__}(…)."
-            raise InventoryError(f"{given.__name__} {problem}", hint=hint) from None
-        return given()
-    if callable(given) and not inspect.isclass(given):
-        module: FunctionModule = tool(given)
+            hint = f"Pass an instance: {source.__name__}(…)."
+            raise InventoryError(f"{source.__name__} {problem}", hint=hint) from None
+        return source()
+    if callable(source) and not inspect.isclass(source):
+        module: FunctionModule = tool(source)
         return module
     raise InventoryError(
-        f"{given!r} is {type_in_words(given)}, not a module",
+        f"{source!r} is {type_in_words(source)}, not a module",
         hint="Pass a Module or a function (`chameleon.tool`).",
     )

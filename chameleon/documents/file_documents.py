@@ -97,13 +97,13 @@ def _goes_on(above: Passage, passage: Passage) -> bool:
     return is_same and (is_next or passage["rows"][:1] > [1])  # empty for a table without rows
 
 
-def caption_of(name: str, found: Found) -> str:
+def caption_of(name: str, result: Found) -> str:
     """Return the caption of a table: its file in words, then its sheet, then its own caption.
 
     A part whose words are all in another is left out, as is a default sheet name.
     """
-    stem, sheet = in_words(PurePosixPath(name).stem), found.place.get("sheet", "")
-    parts = [stem, "" if _DEFAULT_SHEET.fullmatch(sheet) else sheet, found.table.caption]
+    stem, sheet = in_words(PurePosixPath(name).stem), result.place.get("sheet", "")
+    parts = [stem, "" if _DEFAULT_SHEET.fullmatch(sheet) else sheet, result.table.caption]
     unique: list[str] = []
     for place, part in enumerate(parts):
         others = " ".join([*unique, *parts[place + 1 :]])

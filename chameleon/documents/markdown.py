@@ -37,7 +37,7 @@ def text_parts(text: str) -> Iterator[DocumentPart]:
     yield from _block(block, levels)
 
 
-def without_closing(heading: str) -> str:
+def _without_closing(heading: str) -> str:
     """Return a heading without the "##" that may close it after a space: "C#" keeps its own."""
     stripped = heading.rstrip()
     bare = stripped.rstrip("#")
@@ -56,7 +56,7 @@ def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[DocumentPar
             rows = 0
         heading: DocumentPart | None = None
         if marked := _HASH_HEADING.fullmatch(line):
-            heading = DocumentPart(without_closing(marked[2]), level=len(marked[1]))
+            heading = DocumentPart(_without_closing(marked[2]), level=len(marked[1]))
         elif paragraph and (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(paragraph):
             level = levels.setdefault(underlined[1][0], len(levels) + 1)
             heading, paragraph = DocumentPart(" ".join(paragraph), level), []

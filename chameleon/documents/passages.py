@@ -28,10 +28,10 @@ def passage_to_json(passage: Passage) -> dict[str, Any]:
     return passage | ({"table": passage["table"].to_json()} if "table" in passage else {})
 
 
-def passage_from_json(told: dict[str, Any]) -> Passage:
+def passage_from_json(data: dict[str, Any]) -> Passage:
     """Read what `passage_to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
-    passage = {**told, "title": str(told["title"]), "text": str(told["text"])}
-    return passage | ({"table": Table.from_json(told["table"])} if "table" in told else {})
+    passage = {**data, "title": str(data["title"]), "text": str(data["text"])}
+    return passage | ({"table": Table.from_json(data["table"])} if "table" in data else {})
 
 
 def passages_of(parts: Iterable[DocumentPart], name: str) -> list[Passage]:

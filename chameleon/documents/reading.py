@@ -72,7 +72,7 @@ def parts_of(data: bytes, name: str) -> Iterator[DocumentPart]:
     """Yield the parts of a file. Raises `InputError`, `MissingPackage`, and whatever its library raises."""
     kind = kind_of(data, name)
     if kind == "text":
-        return text_parts(decoded_text(data, name))
+        return text_parts(_decoded_text(data, name))
     if kind == "pdf":
         from chameleon.documents.pdf import pdf_parts
 
@@ -96,12 +96,12 @@ def parts_of(data: bytes, name: str) -> Iterator[DocumentPart]:
 
 def read_passages(data: bytes, name: str) -> list[Passage]:
     """Return the passages of a file. Raises `InputError` if it has no text or cannot be read."""
-    if not (passages := found_passages(data, name)):
+    if not (passages := _passages_in(data, name)):
         raise InputError("the document has no text", where=name, hint="It has nothing to answer from.")
     return passages
 
 
-def found_passages(data: bytes, name: str) -> list[Passage]:
+def _passages_in(data: bytes, name: str) -> list[Passage]:
     """Return the passages of a file, read once, within bounds, and cached. Raises errors of `parts_of`."""
     kind = kind_of(data, name)
 
@@ -110,14 +110,14 @@ def found_passages(data: bytes, name: str) -> list[Passage]:
             return passages_of(parts_of(data, name), name)
         from chameleon.sandbox.bounded import called
 
-        items = called(passages_as_json, name, name=name, data=data)
+        items = called(_passages_as_json, name, name=name, data=data)
         return [passage_from_json(each) for each in items]
 
     passages = cached(data, kind, read)
     return [{**passage, "file": Path(name).name} for passage in passages]
 
 
-def passages_as_json(data: bytes, name: str) -> Iterator[dict[str, Any]]:
+def _passages_as_json(data: bytes, name: str) -> Iterator[dict[str, Any]]:
     """Yield the passages of a file as JSON, read in this process."""
     return map(passage_to_json, passages_of(parts_of(data, name), name))
 
@@ -139,7 +139,7 @@ def text_inputs(data: bytes, name: str) -> dict[str, Any]:
     if len(data) > (limit := MAX_TEXT_BYTES if is_text else MAX_BYTES):
         what = f"the {'text' if is_text else 'document'} has more than the limit of {limit:,} bytes"
         raise InputError(what, where=name, hint="Give the part that the question is about.")
-    if is_text and not is_document(text := decoded_text(data, name)):
+    if is_text and not is_document(text := _decoded_text(data, name)):
         return {"text": text}
     passages = read_passages(data, name)
     if is_text:
@@ -157,7 +157,7 @@ def is_document(text: str) -> bool:
     return len({each for part in sections_of(text_parts(text)) for each in part.headings}) > 1
 
 
-def decoded_text(data: bytes, where: str) -> str:
+def _decoded_text(data: bytes, where: str) -> str:
     """Return the text in a file's bytes. Raises `InputError` if there is no text."""
     text = decode(data, Origin(where))[0].removeprefix("\ufeff")
     if not text.strip():
@@ -171,7 +171,7 @@ def read_document(path: Path, name: str) -> list[Passage]:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InputError(f"has more than the limit of {MAX_BYTES:,} bytes", where=name)
-    return found_passages(data, name) if data.strip() else []
+    return _passages_in(data, name) if data.strip() else []
 
 
 def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[Passage]:

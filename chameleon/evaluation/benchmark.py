@@ -99,8 +99,8 @@ class Scorer(Described):
         choices = problem.detail.get("choices") or ()
         return answer if answer in choices else self.from_value(answer, problem)
 
-    def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """Return the prediction of a run: its answer, unless the rule also looks at what the run `found`."""
+    def from_run(self, answer: Any, findings: Mapping[str, Any], problem: Problem) -> Any:
+        """Return the prediction of a run: its answer, unless the rule also looks at its `findings`."""
         return self.from_answer(answer, problem)
 
     @abstractmethod
@@ -199,9 +199,9 @@ class Benchmark(Described):
     last_counts: ClassVar[bool] = False
     skips_bad_rows: ClassVar[bool] = False
 
-    def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
+    def rows(self, rows: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row per problem from the rows of a file, by default unchanged. Raises `InputError`."""
-        return iter(found)
+        return iter(rows)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
         """Return the tables in a folder of the release by id: rows with "header", "rows" and "caption"."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon.errors import InputError, require
 from chameleon.evaluation.kept_events import EventReader
-from chameleon.evaluation.run import Run, read_run, told_apart
+from chameleon.evaluation.run import Run, read_run, uniquely_named
 from chameleon.evaluation.run_dir import SETTINGS
 
 _FIELDS = ("id", "answer", "gold", "correct", "declined", "failed")
@@ -37,7 +37,7 @@ def results(*folders: str | os.PathLike[str]) -> Any:
     require("pandas", "results are given as a DataFrame by", "programs")
     import pandas
 
-    rows = [row for run in told_apart(map(read_run, _matching(folders))) for row in _rows(run)]
+    rows = [row for run in uniquely_named(map(read_run, _matching(folders))) for row in _rows(run)]
     columns = dict.fromkeys([*_COLUMNS, *(name for row in rows for name in row)])
     return pandas.DataFrame(rows, columns=list(columns)).astype(_TYPES)
 

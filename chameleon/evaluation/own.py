@@ -113,7 +113,7 @@ def evaluate(
     scorer: Judge = None,
     workers: int = 8,
     progress: bool = False,
-    **given: Any,
+    **inputs: Any,
 ) -> Evaluated:
     """Answer your own questions, and report which answers are right.
 
@@ -128,13 +128,13 @@ def evaluate(
         scorer: "value" (the default) or "text overlap", or a function of answer and gold answer.
         workers: how many questions run at once.
         progress: whether to show a progress bar on stderr.
-        given: input shared by all questions, such as `table`, `text` or `index`.
+        inputs: input shared by all questions, such as `table`, `text` or `index`.
 
     Raises:
         InputError: for a file that cannot be read, and for a mapping without a question or answer. Such a row
             of a file is skipped with a warning.
     """
-    benchmark, problems = _problems(questions, given)
+    benchmark, problems = _problems(questions, inputs)
     if inventory is None:
         keys = problems[0].input if problems else ()
         names = next((names for key, names in DEFAULTS.items() if key in keys), DEFAULTS["table"])
@@ -153,7 +153,7 @@ def compare(
     scorer: Judge = None,
     workers: int = 8,
     progress: bool = False,
-    **given: Any,
+    **inputs: Any,
 ) -> Compared:
     """Answer one question, or the rows of a file, in several ways: each inventory with each model.
 
@@ -170,17 +170,17 @@ def compare(
     """
     grid = Grid.of(inventories, models)
     if isinstance(questions, str) and not is_file_name(questions):
-        table = given.pop("table", None)
+        table = inputs.pop("table", None)
         rows, states = [], {}
         for name, arm in grid.arms.items():
             try:
-                state = ask(questions, table, llm=arm.model or None, inventory=arm.inventory, **given)
+                state = ask(questions, table, llm=arm.model or None, inventory=arm.inventory, **inputs)
                 rows.append({"way": name, **answer_row(state)})
                 states[name] = state
             except (NoModel, MissingPackage) as problem:  # the other ways may not need it
                 rows.append({"way": name, "answer": None, "why not": str(problem)})
         return Compared(rows, states)
-    benchmark, problems = _problems(questions, given)
+    benchmark, problems = _problems(questions, inputs)
     runs: dict[str, Evaluated] = {}
     figures = []
     for arm in grid.arms.values():

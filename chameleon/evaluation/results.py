@@ -63,7 +63,7 @@ class Result:
         state: State,
         judged: Judgment,
         run_columns: Sequence[str],
-        found: Mapping[str, Any],
+        findings: Mapping[str, Any],
     ) -> Self:
         """Return the result of a run that has ended."""
         assert state.ended is not None
@@ -85,7 +85,7 @@ class Result:
             grades=judged.grades,
             sequence=problem.sequence,
             position=problem.position,
-            found=found,
+            found=findings,
             dropped=tuple(f"{each.parameter} ({each.model})" for each in state.dropped),
         )
 

@@ -185,7 +185,7 @@ def _results(path: Path) -> Iterator[tuple[int, Result]]:
             yield start, result
 
 
-def told_apart(runs: Iterable[Run]) -> list[Run]:
+def uniquely_named(runs: Iterable[Run]) -> list[Run]:
     """Name runs whose directories have the same name by their whole path."""
     all_runs = list(runs)
     names = Counter(run.name for run in all_runs)

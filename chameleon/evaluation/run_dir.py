@@ -158,11 +158,11 @@ class RunDir(AbstractContextManager["RunDir"]):
             self._load()
         return failed
 
-    def take_back(self, id: str, events: Sequence[Event], kept: int) -> tuple[Event, ...]:
-        """Note that only the first `kept` events of a run still count, and return them."""
-        self.dropped[id] = self.dropped.get(id, Usage()) + usage_of(events[kept:])
-        self.take_over(id, [json_line({"id": id, "event": BACK, "kept": kept})])
-        return tuple(events[:kept])
+    def take_back(self, id: str, events: Sequence[Event], count: int) -> tuple[Event, ...]:
+        """Note that only the first `count` events of a run still count, and return them."""
+        self.dropped[id] = self.dropped.get(id, Usage()) + usage_of(events[count:])
+        self.take_over(id, [json_line({"id": id, "event": BACK, "kept": count})])
+        return tuple(events[:count])
 
     def expect(self, problems: int, limit: int | None = None) -> None:
         """Record how many problems will be run, and what limited their number."""

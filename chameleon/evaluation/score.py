@@ -85,10 +85,10 @@ def score(
     problems: Iterable[Problem],
     rows: Iterable[Row],
     id_of: Callable[[Row], str | None],
-    wanted: Field,
+    field: Field,
     scorer: Scorer,
     *,
-    given: bool = False,
+    given_only: bool = False,
     last_counts: bool = False,
 ) -> Scored:
     """Return the verdict on every problem.
@@ -97,8 +97,8 @@ def score(
     seconds each, as in Program-of-Thoughts.
 
     Args:
-        given: whether a problem without a row has no result instead, nor one whose row lacks a field that
-            others have.
+        given_only: whether a problem without a row has no result instead, nor one whose row lacks a field
+            that others have.
         last_counts: whether the last of several rows with the same id counts.
 
     Raises:
@@ -106,24 +106,24 @@ def score(
             `last_counts`), and if the scorer cannot read a value.
     """
     by_id = _by_id(rows, id_of, last_counts)
-    if given and any(map(wanted.is_in, by_id.values())):  # else `of` reports the wrong name
-        by_id = {id: row for id, row in by_id.items() if wanted.is_in(row)}
+    if given_only and any(map(field.is_in, by_id.values())):  # else `of` reports the wrong name
+        by_id = {id: row for id, row in by_id.items() if field.is_in(row)}
     every = list(problems)
     scored = Scored(problems=len(every), unknown=len(by_id.keys() - {problem.id for problem in every}))
-    values = {each.id: wanted.of(by_id[each.id], each.id) for each in every if each.id in by_id}
-    if wanted.is_program:
+    values = {each.id: field.of(by_id[each.id], each.id) for each in every if each.id in by_id}
+    if field.is_program:
         values = _run(values, scored.programs)
     for problem in every:
         row = by_id.get(problem.id)
         prediction, answered, counts = None, False, False
         if row is None:
             scored.missing += 1
-            if given:
+            if given_only:
                 continue
         else:
-            value, ours = values[problem.id], "declined" in row and not (wanted.is_text or wanted.is_program)
+            value, ours = values[problem.id], "declined" in row and not (field.is_text or field.is_program)
             found = row["found"] if isinstance(row.get("found"), Mapping) else {}
-            read = scorer.from_run(value, found, problem) if ours else wanted.read(value, problem, scorer)
+            read = scorer.from_run(value, found, problem) if ours else field.read(value, problem, scorer)
             # Our results that were declined or failed are never right.
             prediction, counts = read, "declined" not in row or not (row["declined"] or row.get("error"))
             # Our run did answer even if the rule cannot read it, as with an empty list.

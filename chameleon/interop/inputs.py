@@ -43,13 +43,16 @@ class Inputs:
     Args:
         inventory: the inventory to run; one without `input:` takes a question.
         folders: where files may be read; paths elsewhere and hidden files are refused.
-        given: inputs that stay the same for all calls and are hidden from callers.
+        fixed_inputs: inputs that stay the same for all calls and are hidden from callers.
     """
 
     def __init__(
-        self, inventory: Inventory, folders: Sequence[str | Path] = (), given: Mapping[str, Any] | None = None
+        self,
+        inventory: Inventory,
+        folders: Sequence[str | Path] = (),
+        fixed_inputs: Mapping[str, Any] | None = None,
     ) -> None:
-        self.inventory, self.given = inventory, dict(given or {})
+        self.inventory, self.given = inventory, dict(fixed_inputs or {})
         self.folders = tuple(Path(each).expanduser().resolve() for each in folders)
         self._named = ", ".join("its working folder" if str(each) == "." else str(each) for each in folders)
         self.takes = inventory.input_types or {"question": "str"}

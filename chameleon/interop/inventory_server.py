@@ -253,7 +253,7 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 async def serve_http(
-    server: Server[Any], host: str, port: int, tell: Callable[[str], None] = lambda url: None
+    server: Server[Any], host: str, port: int, on_bound: Callable[[str], None] = lambda url: None
 ) -> None:
     """Serve clients over streamable HTTP at /mcp of this host and port.
 
@@ -261,7 +261,7 @@ async def serve_http(
 
     Args:
         port: 0 picks a free one.
-        tell: called with the address once it is bound.
+        on_bound: called with the address once it is bound.
     """
     import uvicorn
 
@@ -289,6 +289,6 @@ async def serve_http(
             hint = "Use a host of this machine." if is_host else "Use another port, or 0."
             raise InputError(what, where=f"{host}:{port}", hint=hint) from problem
         url_host = f"[{host}]" if ":" in host else host
-        tell(f"http://{url_host}:{bound.getsockname()[1]}/mcp")
+        on_bound(f"http://{url_host}:{bound.getsockname()[1]}/mcp")
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
         await uvicorn.Server(config).serve(sockets=[bound])

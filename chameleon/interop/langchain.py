@@ -52,7 +52,7 @@ def as_tool(
     *,
     name: str = "",
     description: str = "",
-    given: Mapping[str, Any] | None = None,
+    fixed_inputs: Mapping[str, Any] | None = None,
     folders: Sequence[str | Path] = (),
 ) -> StructuredTool:
     """Return a tool for a LangChain agent, sync and async.
@@ -62,11 +62,11 @@ def as_tool(
 
     Args:
         name, description: used instead of the inventory's own.
-        given: inputs that stay the same, such as the table; the agent does not see them.
+        fixed_inputs: inputs that stay the same, such as the table; the agent does not see them.
         folders: where files may be read by path; by default nowhere.
     """
     inventory, runnable = executor.inventory, as_runnable(executor)
-    inputs = Inputs(inventory, folders, given)
+    inputs = Inputs(inventory, folders, fixed_inputs)
 
     def ask(**arguments: Any) -> tuple[str, Output]:
         with TemporaryDirectory(prefix="chameleon-") as scratch:

@@ -63,9 +63,9 @@ class SchemaArguments(Arguments):
     def notes(self) -> Mapping[str, str]:
         return {name: one_line(harmless(note), _MAX_NOTE_CHARS) for name, note in super().notes.items()}
 
-    def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
-        self._validated(given, BadArguments)
-        return filled_arguments(given, state, room)
+    def values(self, planned_args: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
+        self._validated(planned_args, BadArguments)
+        return filled_arguments(planned_args, state, room)
 
 
 def usable_schema(module: str, schema: Any) -> dict[str, Any]:

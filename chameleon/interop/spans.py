@@ -54,7 +54,7 @@ class RunSpans:
 
     Args:
         tracer: starts the spans, with ids from `NEXT_IDS`.
-        begun: the first event.
+        started: the first event.
         content: also write texts: questions, prompts, replies, arguments, outputs, error messages.
         key: separates runs that start alike, for example the id of a problem.
         conversation: the id of the conversation that the run is a turn of.
@@ -64,7 +64,7 @@ class RunSpans:
     def __init__(
         self,
         tracer: Tracer,
-        begun: RunStarted,
+        started: RunStarted,
         *,
         content: bool = False,
         key: str = "",
@@ -72,14 +72,14 @@ class RunSpans:
         below: Span | None = None,
     ) -> None:
         self.tracer, self.content, self.conversation = tracer, content, conversation
-        self.name = begun.inventory
-        self.start = self.now = begun.at or time.time()
+        self.name = started.inventory
+        self.start = self.now = started.at or time.time()
         self._state = State() if content else None
         self._inner: RunSpans | None = None
         self._step_span: Span | None = None  # of the step that runs an inventory
         self._plans = self._steps = 0
         if below is None:
-            self._trace = _digest(json_line({"key": key, **event_to_json(begun)}), 32)
+            self._trace = _digest(json_line({"key": key, **event_to_json(started)}), 32)
         else:
             self._trace = f"{below.get_span_context().trace_id:032x}"
         operation = "invoke_agent" if below else "invoke_workflow"
@@ -87,8 +87,8 @@ class RunSpans:
         if below is None:  # its name before v0.1.0
             self._root.set_attribute("gen_ai.workflow.name", _sendable(self.name))
         if self._state is not None:
-            self._state = self._state.after(begun)
-            question = _message("user", begun.input.get("question"))
+            self._state = self._state.after(started)
+            question = _message("user", started.input.get("question"))
             self._write(self._root, "gen_ai.input.messages", [question])
 
     def add(self, event: Event) -> None:

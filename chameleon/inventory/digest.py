@@ -67,11 +67,11 @@ def _for_one_question(inventory: Inventory) -> list[str]:
     return sorted(name for name in names if any(key.startswith("input.") for key in writes[name]))
 
 
-def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def files_of(inventory: Inventory, inputs: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return digests of the files named in an input, for `RunStarted.settings`."""
     kinds = {key: kind.removesuffix("?") for key, kind in inventory.input_types.items()}
     digests = {}
-    for key, value in given.items():
+    for key, value in inputs.items():
         if isinstance(value, PurePath) or (kinds.get(key) == "path" and isinstance(value, str)):
             digests[key] = "absent"  # the module that reads it reports the error
             with suppress(OSError, ValueError):  # ValueError: a null byte in the path
@@ -82,12 +82,12 @@ def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[s
 
 
 def check_same(
-    state: State, inventory: Inventory, given: Mapping[str, Any], settings: Mapping[str, Any]
+    state: State, inventory: Inventory, inputs: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
     """Raise `LogError` naming what changed since the run started: inventory, prompts, input or files."""
     assert state.started is not None
     name, recorded = inventory.name, state.started.settings
-    if (state.started.inventory, state.started.input) != (name, given):
+    if (state.started.inventory, state.started.input) != (name, inputs):
         hint = "Use a new file, or ask the same question."
         raise LogError("the log belongs to another question or inventory", hint=hint)
     if recorded.get("inventory", settings.get("inventory")) != settings.get("inventory"):
@@ -111,7 +111,7 @@ def check_same(
         if recorded.get("files", {}).get(key) != digest:
             what = f"the log belongs to another question: the {key} has changed since it began"
             hint = f"Use a new file for the log, or restore the old {key}."
-            raise LogError(what, where=str(given[key]), hint=hint)
+            raise LogError(what, where=str(inputs[key]), hint=hint)
 
 
 def _plain(value: Any) -> str:

@@ -37,7 +37,7 @@ class Inventory(Composition):
     @classmethod
     def of(
         cls,
-        given: Composition | Module | str | Path | Iterable[Any] | Callable[..., Any],
+        source: Composition | Module | str | Path | Iterable[Any] | Callable[..., Any],
         planner: str | Planner | type[Planner] | None = None,
         *,
         name: str = "tools",
@@ -53,22 +53,22 @@ class Inventory(Composition):
         Raises:
             InventoryError: for anything else, and for a `planner` if the inventory already has one.
         """
-        is_spec = isinstance(given, Mapping) and "modules" in given
-        if planner is not None and (is_spec or isinstance(given, Inventory | str | Path)):
+        is_spec = isinstance(source, Mapping) and "modules" in source
+        if planner is not None and (is_spec or isinstance(source, Inventory | str | Path)):
             raise InventoryError("the inventory already has a planner", hint="Change it there.")
-        if isinstance(given, Inventory):
-            return given
-        if isinstance(given, str | Path):
-            return cls.load(given)
+        if isinstance(source, Inventory):
+            return source
+        if isinstance(source, str | Path):
+            return cls.load(source)
         if is_spec:
-            return cls.parse(cast(Mapping[str, Any], given))
+            return cls.parse(cast(Mapping[str, Any], source))
         planner = "one_shot" if planner is None else planner
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
         if not isinstance(planning, Planner):
             hint = 'Pass its name, such as "react", or a Planner.'
             raise InventoryError(f"{str(planning)[:60]!r} is not a planner", where=name, hint=hint)
-        new = cls(name, planning, cast(Mapping[str, Module], given))  # may be a list: `_by_name` reads both
+        new = cls(name, planning, cast(Mapping[str, Module], source))  # may be a list: `_by_name` reads both
         if not new.modules.keys() - new.brought:
             hint = "Pass a list of functions and modules."
             raise InventoryError("no tools are given", where=name, hint=hint)
@@ -163,12 +163,12 @@ class Inventory(Composition):
                 by_model.setdefault(asker.model.name, {}).update(dropped)
         return by_model
 
-    def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def check_input(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
-        if not isinstance(given, Mapping):
+        if not isinstance(inputs, Mapping):
             hint = "An input is a mapping such as {'question': 'How many?'}."
-            raise InputError(f"the input is {type_in_words(given)}", hint=hint)
-        present = {key: values.adopted(value) for key, value in given.items() if value is not None}
+            raise InputError(f"the input is {type_in_words(inputs)}", hint=hint)
+        present = {key: values.adopted(value) for key, value in inputs.items() if value is not None}
         # Every inventory accepts earlier turns.
         types = {HISTORY: "list?", **self.input_types} if self.input_types else {}  # no types: all fit
         for key, kind in types.items():

@@ -52,12 +52,12 @@ def obstacles(inventory: Composition) -> Iterator[Obstacle]:
     yield from _faults_of_plans(inventory)
 
 
-def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
+def all_of(obstacles: Sequence[Obstacle], name: str) -> ChameleonError:
     """Combine at least one obstacle into one error; `name` is the inventory's."""
-    if len(found) == 1:
-        return found[0].error
-    details = "; ".join(" ".join(filter(None, (each.error.what, each.error.hint))) for each in found)
-    return InventoryError(f"{len(found)} problems keep it from running here: {details}", where=name)
+    if len(obstacles) == 1:
+        return obstacles[0].error
+    details = "; ".join(" ".join(filter(None, (each.error.what, each.error.hint))) for each in obstacles)
+    return InventoryError(f"{len(obstacles)} problems keep it from running here: {details}", where=name)
 
 
 def _faults(part: Module | Planner, label: str, where: str) -> Iterator[ChameleonError]:

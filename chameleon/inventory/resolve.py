@@ -58,19 +58,19 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
     raise _unknown(name, family, folders)
 
 
-def adapter_of(given: Any) -> Any:
+def adapter_of(tool: Any) -> Any:
     """Return the module that runs LangChain tools if this is one, or a class of them; else None."""
-    kinds = given.__mro__ if inspect.isclass(given) else type(given).__mro__
+    kinds = tool.__mro__ if inspect.isclass(tool) else type(tool).__mro__
     is_langchain = any(f"{kind.__module__}.{kind.__qualname__}" == _LANGCHAIN_TOOL for kind in kinds)
     return find_class(_ADAPTER, "modules") if is_langchain else None
 
 
-def module_of(given: Any) -> Module:
+def module_of(tool: Any) -> Module:
     """Return a module, as `as_module` does, or one that runs a LangChain tool."""
     from chameleon.core.tool import as_module
 
-    adapter = None if inspect.isclass(given) else adapter_of(given)
-    module: Module = (adapter or as_module)(given)
+    adapter = None if inspect.isclass(tool) else adapter_of(tool)
+    module: Module = (adapter or as_module)(tool)
     return module
 
 

@@ -241,9 +241,9 @@ class PlannerSpec(Open):
     llm: ModelSpec | None = key("Its own model or parameters.")
 
 
-def short_for(given: Any) -> Any:
+def short_for(entry: Any) -> Any:
     """Expand a bare name, or an empty entry, to a mapping."""
-    return {"use": given} if isinstance(given, str) else {} if given is None else given
+    return {"use": entry} if isinstance(entry, str) else {} if entry is None else entry
 
 
 class InventorySpec(Strict):

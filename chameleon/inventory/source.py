@@ -259,12 +259,12 @@ def extended(own: Source, parent: Source) -> Source:
     return Source(data, own.folders + parent.folders, own.file, places, given=own.given)
 
 
-def without(held: Any, names: Sequence[str]) -> Any:
+def without(value: Any, names: Sequence[str]) -> Any:
     """Return lists and mappings of names without these names, and anything else unchanged."""
-    if isinstance(held, Mapping):
-        rest = {name: each for name, each in held.items() if name not in names and each not in names}
+    if isinstance(value, Mapping):
+        rest = {name: each for name, each in value.items() if name not in names and each not in names}
         return {name: without(each, names) if isinstance(each, list) else each for name, each in rest.items()}
-    return [each for each in held if each not in names] if isinstance(held, list | tuple) else held
+    return [each for each in value if each not in names] if isinstance(value, list | tuple) else value
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,10 +44,10 @@ class ModuleList(Toolkit):
         return {f"{self.prefix}{name}": module for name, module in modules.items()}
 
 
-def chosen(there: Collection[str], wanted: Iterable[str] | None) -> list[str]:
+def chosen(available: Collection[str], requested: Iterable[str] | None) -> list[str]:
     """Return the wanted names, by default all. Raises `InventoryError` for an unknown one."""
-    names = list(there if wanted is None else wanted)
+    names = list(available if requested is None else requested)
     for name in names:
-        if name not in there:
-            raise InventoryError(f"there is no tool {name!r}", hint=nearest(name, [*there]))
+        if name not in available:
+            raise InventoryError(f"there is no tool {name!r}", hint=nearest(name, [*available]))
     return names

@@ -53,11 +53,11 @@ class Capabilities:
         """Return the capabilities with one more refusal."""
         return replace(self, without=self.without | {name})
 
-    def nearest_effort(self, wanted: str) -> str:
+    def nearest_effort(self, requested: str) -> str:
         """Return the accepted effort nearest to the wanted one, the lower of two."""
-        if not self.efforts or wanted in self.efforts:
-            return wanted
-        place = EFFORTS.index(wanted)
+        if not self.efforts or requested in self.efforts:
+            return requested
+        place = EFFORTS.index(requested)
         efforts = [effort for effort in EFFORTS if effort in self.efforts and effort != "none"]
         # In ascending order, so that `min` finds the lower of two first.
         return min(efforts, key=lambda effort: abs(EFFORTS.index(effort) - place), default="none")

@@ -133,11 +133,11 @@ class Connection:
         is_one = "n" in self.known.without or "seed" in request.params
         return 1 if is_one else self._dialect.max_samples
 
-    def send(self, request: ModelRequest, fitted: Fitted, n: int = 1, tell: Tell | None = None) -> Outcome:
+    def send(self, request: ModelRequest, fitted: Fitted, n: int = 1, on_text: Tell | None = None) -> Outcome:
         """Make one request for `n` samples; return their replies, or the failure.
 
-        A refused parameter is dropped from then on, and the request is repeated without it. `tell` is called
-        with the pieces of the text as they arrive, if the model can stream.
+        A refused parameter is dropped from then on, and the request is repeated without it. `on_text` is
+        called with the pieces of the text as they arrive, if the model can stream.
         """
         # Another thread may have learned something meanwhile.
         again: Fitted | None = fitted if fitted.known is self.known else self.fit(request, fitted.widened)
@@ -146,7 +146,7 @@ class Connection:
             try:
                 if fitted.dropped and not self.allow_dropped:
                     raise self.refused(fitted.dropped, request.params)
-                wire = self._write(request, fitted, n, tell)
+                wire = self._write(request, fitted, n, on_text)
                 messages = wire.dialect.ask(wire)
             except Exception as error:
                 failure = self.failure(error)
@@ -200,7 +200,7 @@ class Connection:
                 return offered_models(dialect.address, reveal())
         return []
 
-    def _write(self, request: ModelRequest, fitted: Fitted, n: int, tell: Tell | None) -> WireRequest:
+    def _write(self, request: ModelRequest, fitted: Fitted, n: int, on_text: Tell | None) -> WireRequest:
         """Convert a request to the form that is sent."""
         client, known = self.client, fitted.known
         by_responses = bool(request.tools) and IN_CHAT in known.without
@@ -224,8 +224,8 @@ class Connection:
         chat = client.view({**fields, **(_RESPONSES_API if by_responses else {})}, cleared)
         if n > 1 and "n" not in known.without:
             options["n"] = n
-        tell = None if request.schema is not None or "stream" in known.without else tell
-        return WireRequest(request, dialect, known, chat, options, tell)
+        on_text = None if request.schema is not None or "stream" in known.without else on_text
+        return WireRequest(request, dialect, known, chat, options, on_text)
 
     def _again(self, failure: CallFailure, request: ModelRequest, fitted: Fitted, n: int) -> Fitted | None:
         """Learn from a failure; return the request adapted to it, or None if it would fail again."""

@@ -106,13 +106,13 @@ class Dialect:
         except NotImplementedError:
             raise ToolsRefused(f"{self.name} cannot be given tools to call", hint=_TOOLS_HINT) from None
 
-    def _ask(self, chat: Any, messages: Any, tell: Tell | None = None, **options: Any) -> Any:
-        """Call a client; with `tell`, stream the reply in pieces and return them as one message."""
-        if tell is None:
+    def _ask(self, chat: Any, messages: Any, on_text: Tell | None = None, **options: Any) -> Any:
+        """Call a client; with `on_text`, stream the reply in pieces and return them as one message."""
+        if on_text is None:
             return _waited(chat.invoke, messages, **options)
 
         def streamed() -> Any:
-            return reduce(add, (_passed_on(piece, tell) for piece in chat.stream(messages, **options)))
+            return reduce(add, (_passed_on(piece, on_text) for piece in chat.stream(messages, **options)))
 
         return _waited(streamed)
 
@@ -124,9 +124,9 @@ def _waited(ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
     return ask(*args, **options)
 
 
-def _passed_on(piece: AIMessage, tell: Tell) -> AIMessage:
+def _passed_on(piece: AIMessage, on_text: Tell) -> AIMessage:
     if text := text_of(piece):
-        tell(text)
+        on_text(text)
     return piece
 
 

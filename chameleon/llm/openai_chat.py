@@ -58,11 +58,11 @@ class OpenAIChat(BaseModel):
         return profiles().get(self.model, {})
 
     def ask(
-        self, messages: Sequence[Json], extra: Mapping[str, Any], tell: Callable[[str], None] | None = None
+        self, messages: Sequence[Json], extra: Mapping[str, Any], on_text: Callable[[str], None] | None = None
     ) -> list[ChatMessage]:
         """Make a request with these additional parameters; return a message for each sample.
 
-        `tell` is called with each piece of the text as it arrives. Raises `StatusError`, `TooLate`,
+        `on_text` is called with each piece of the text as it arrives. Raises `StatusError`, `TooLate`,
         `LongReply`, and `ConnectionError` or `ValueError` for an unreadable or missing reply.
         """
         if re.match(r"o\d", self.model):  # as LangChain does for OpenAI's o-series
@@ -70,18 +70,18 @@ class OpenAIChat(BaseModel):
             messages = [each | {"role": roles.get(each["role"], each["role"])} for each in messages]
         params = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
         if self.streaming:  # some gateways can only stream
-            tell = tell or (lambda piece: None)
-        streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
+            on_text = on_text or (lambda piece: None)
+        streamed = {"stream": True, "stream_options": {"include_usage": True}} if on_text else {}
         body = {"model": self.model, "messages": messages, **params, **self.model_kwargs, **extra, **streamed}
         try:
             encoded = orjson.dumps(body)
         except TypeError:  # an integer of more than 64 bits, a key that is not text
             encoded = json.dumps(body).encode()
-        if tell is None:
+        if on_text is None:
             return messages_in(bridge.on_wire(self._post(encoded, None)))
-        return messages_in(bridge.told_on_wire(lambda hear: self._post(encoded, hear), tell))
+        return messages_in(bridge.stream_on_wire(lambda hear: self._post(encoded, hear), on_text))
 
-    async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
+    async def _post(self, body: bytes, on_text: Callable[[str], None] | None) -> Any:
         """Return the JSON of the reply, assembled from its pieces if it is streamed."""
         url, settings = self._place
         # Larger bodies, such as pictures, are not written at once.
@@ -94,8 +94,8 @@ class OpenAIChat(BaseModel):
                     raise ModelError(f"the server at {server} redirects requests to {place}", hint=hint)
                 if response.status >= 400:
                     raise StatusError(response.status, await _text(response), response.headers)
-                if tell is not None and response.content_type == "text/event-stream":
-                    return await _collected(response, tell)
+                if on_text is not None and response.content_type == "text/event-stream":
+                    return await _collected(response, on_text)
                 if (text := await _text(response)).lstrip()[:1] == "<":
                     hint = "Check its address, which usually ends in /v1."
                     raise ModelError(f"the server at {server} sent an HTML page", hint=hint)
@@ -197,7 +197,7 @@ async def _text(response: aiohttp.ClientResponse) -> str:
     return b"".join(parts).decode("utf-8", "replace")
 
 
-async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> Json:
+async def _collected(response: aiohttp.ClientResponse, on_text: Callable[[str], None]) -> Json:
     """Read the events of a streamed reply (text/event-stream), and combine them into one reply."""
     reply, bound, is_whole = StreamedReply(), ReplyBound(), False
     async for line in response.content:
@@ -208,7 +208,7 @@ async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], Non
         if data.strip() == "[DONE]":
             is_whole = True
         elif piece := reply.add(json.loads(data)):
-            tell(piece)
+            on_text(piece)
     if not is_whole and not reply.has_ended:
         raise ConnectionError("the reply ended early")
     return reply.whole()

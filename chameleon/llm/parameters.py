@@ -107,7 +107,7 @@ class Fitted:
 
 
 def fit(
-    asked: Mapping[str, Any], known: Capabilities, widened: int = 0, soft: frozenset[str] = frozenset()
+    params: Mapping[str, Any], known: Capabilities, widened: int = 0, soft: frozenset[str] = frozenset()
 ) -> Fitted:
     """Fit parameters to a model; the limit has room for thinking.
 
@@ -115,7 +115,7 @@ def fit(
         widened: how often the limit was raised, which makes it four times as large each time.
         soft: parameters that may be dropped silently.
     """
-    sent, dropped = dict(asked), dict[str, str]()
+    sent, dropped = dict(params), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
     effort = ""
     if level := sent.pop("reasoning", ""):
@@ -153,7 +153,7 @@ def fit(
     if visible and "stop" not in refused:
         sent["stop"] = visible
     dropped = {name: why for name, why in dropped.items() if name not in soft}
-    return Fitted(asked, known, sent, widened, stops, dropped)
+    return Fitted(params, known, sent, widened, stops, dropped)
 
 
 def _effort(level: str, known: Capabilities) -> tuple[str, str]:

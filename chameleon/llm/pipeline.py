@@ -89,16 +89,16 @@ class Pipeline:
             for group, replies in zip(groups, answered, strict=True)
         ]
 
-    def answer(self, requests: Requests, hear: Hear | None = None) -> list[Reply]:
+    def answer(self, requests: Requests, on_text: Hear | None = None) -> list[Reply]:
         """Answer samples of one question in one request; a question already in flight is not asked again.
 
-        `hear` receives a single sample's text as it arrives. Raises `BudgetExceeded` and `StoreError`.
+        `on_text` receives a single sample's text as it arrives. Raises `BudgetExceeded` and `StoreError`.
         """
         recorder = current_recorder()
         meter = Meter() if recorder is None else recorder.meter
         ends = time.monotonic() + meter.time_left
         stops, secrets = requests[0].params.get("stop", ()), self.connection.client.secrets
-        stream = ReplyStream(hear, stops, secrets) if hear else None
+        stream = ReplyStream(on_text, stops, secrets) if on_text else None
         try:
             replies = self._answer_once(requests, CallContext(meter, ends, stream))
             if stream is not None:

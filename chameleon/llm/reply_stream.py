@@ -18,8 +18,8 @@ class ReplyStream:
     piece that changes text already shown. A retried reply starts over.
     """
 
-    def __init__(self, hear: Hear, stops: Sequence[str] = (), secrets: Sequence[str] = ()) -> None:
-        self._hear, self._stops, self._secrets = hear, [stop for stop in stops if stop], secrets
+    def __init__(self, on_text: Hear, stops: Sequence[str] = (), secrets: Sequence[str] = ()) -> None:
+        self._hear, self._stops, self._secrets = on_text, [stop for stop in stops if stop], secrets
         # The end of a text may be the start of a stop text or of a secret.
         self._margin = max((len(each) - 1 for each in (*self._stops, *secrets)), default=0)
         self._lock, self._attempt = threading.RLock(), 0

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 Point = tuple[float, float]
-UNTOLD = "(Text is tilted to differing degrees: which of these pieces stand side by side cannot be told.)"
+UNCLEAR = "(Text is tilted to differing degrees: which of these pieces are side by side is unknown.)"
 UNREAD = "[…]"
 """Replaces an unreadable piece on a line with readable ones."""
 _WIDE_RATIO = 1.5  # of width to height, from which a box shows its tilt
@@ -161,7 +161,7 @@ def tilt_of(pieces: Iterable[Piece]) -> Tilt:
     return Tilt(angle, max(scatter, aspect * _TILT_ERROR))
 
 
-def lines_are_told(lines: Iterable[Sequence[Piece]]) -> bool:
+def lines_are_clear(lines: Iterable[Sequence[Piece]]) -> bool:
     """Return whether each piece is on its line at every likely angle of the text.
 
     The likely angles are the usual tilt, the spread around it, and the tilts of two neighboring pieces
@@ -186,7 +186,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
     A piece belongs to the line that it shares at least half of the height with, so a tall piece, such as the
     title of an axis written upwards, gets a separate line and does not absorb the lines next to it.
-    `lines_are_told` says whether the lines can be relied on.
+    `lines_are_clear` says whether the lines can be relied on.
     """
     originals = list(pieces)
     angle = tilt_of(originals).angle
@@ -214,8 +214,8 @@ def text_of(lines: Sequence[Sequence[Piece]]) -> str:
 
     If lines cannot be relied on, each piece gets a separate line, below a note that says so.
     """
-    if not lines_are_told(lines):
-        return "\n".join([UNTOLD, *(piece.text for line in lines for piece in line)])
+    if not lines_are_clear(lines):
+        return "\n".join([UNCLEAR, *(piece.text for line in lines for piece in line)])
     return "\n".join(" ".join(piece.text for piece in line) for line in lines)
 
 

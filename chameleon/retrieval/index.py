@@ -171,14 +171,14 @@ class Index:
         return [scores[place] for place in places]
 
     def evidence(
-        self, query: str, places: Sequence[Place], found: Sequence[tuple[Place, float]] = ()
+        self, query: str, places: Sequence[Place], known_scores: Sequence[tuple[Place, float]] = ()
     ) -> list[float]:
-        """Return the scores of these documents by closer evidence; `found` are known BM25 scores."""
+        """Return the scores of these documents by closer evidence; `known_scores` are known BM25 scores."""
         import numpy
 
         if not places:
             return []
-        bm25_scores = dict(found)
+        bm25_scores = dict(known_scores)
         missing = [place for place in places if place not in bm25_scores]
         bm25_scores |= zip(missing, self.bm25(query, missing), strict=True)
         layouts = Layouts([self._layout(place) for place in places])

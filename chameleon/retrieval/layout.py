@@ -100,18 +100,18 @@ class Layouts:
         return len(self.widths)
 
     def find(
-        self, wanted: NDArray[numpy.uint32]
+        self, numbers: NDArray[numpy.uint32]
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]:
-        """Find terms by their numbers: return document, index in `wanted`, place and cell of each."""
+        """Find terms by their numbers: return document, index in `numbers`, place and cell of each."""
         import numpy
 
         is_near: NDArray[numpy.bool_] = numpy.zeros(1 << 16, numpy.bool_)
-        is_near[wanted & 0xFFFF] = True  # by the lower half of each number: quick, and most terms fail it
+        is_near[numbers & 0xFFFF] = True  # by the lower half of each number: quick, and most terms fail it
         places = is_near[self.terms & 0xFFFF].nonzero()[0]  # a superset
-        order = numpy.argsort(wanted)
-        positions = numpy.searchsorted(wanted, self.terms[places], sorter=order)
+        order = numpy.argsort(numbers)
+        positions = numpy.searchsorted(numbers, self.terms[places], sorter=order)
         which = order[numpy.minimum(positions, len(order) - 1)]
-        same = wanted[which] == self.terms[places]
+        same = numbers[which] == self.terms[places]
         places, which = places[same], which[same]
         cells = numpy.searchsorted(self.cells, places, "right") - 1
         return numpy.searchsorted(self._begins, places, "right") - 1, which, places, cells

@@ -88,15 +88,15 @@ class RetrieverSpec(_Strict):
         return self.first in ("dense", "blend") or self.rerank == "dense"
 
     @classmethod
-    def read(cls, given: RetrieverSpec | Mapping[str, Any] | str) -> RetrieverSpec:
+    def read(cls, source: RetrieverSpec | Mapping[str, Any] | str) -> RetrieverSpec:
         """Return the retriever of a mapping, of a text, or of a name such as "bm25". Raises `InputError`."""
-        if isinstance(given, RetrieverSpec):
-            return given
-        if isinstance(given, str):
-            given = _parse(given)
-        if not isinstance(given, Mapping):
-            raise _no_retriever(repr(given))
-        data = dict(given)
+        if isinstance(source, RetrieverSpec):
+            return source
+        if isinstance(source, str):
+            source = _parse(source)
+        if not isinstance(source, Mapping):
+            raise _no_retriever(repr(source))
+        data = dict(source)
         if isinstance(data.get("embeddings"), str):
             data["embeddings"] = {"model": data["embeddings"]}
         try:

@@ -79,7 +79,7 @@ class Vectors:
         while True:
             scores, ids = self._index.search(matrix, min(rows, total))
             pairs = zip((ids >> _TEXT_BITS).tolist(), scores.tolist(), strict=True)
-            rankings = [best_first(list(zip(*each, strict=True))) for each in pairs]
+            rankings = [_best_first(list(zip(*each, strict=True))) for each in pairs]
             if rows >= total or all(len(one) >= k for one in rankings):
                 return [one[:k] for one in rankings]
             rows *= 2
@@ -139,7 +139,7 @@ def require_faiss() -> None:
     require("faiss-cpu", "vectors in a file need", "faiss", module="faiss", imports=True)
 
 
-def best_first(pairs: Sequence[tuple[int, float]]) -> Found:
+def _best_first(pairs: Sequence[tuple[int, float]]) -> Found:
     """Return each document once, with the best score of its vectors."""
     best: dict[int, float] = {}
     for key, score in pairs:

@@ -45,7 +45,7 @@ def ask(
     return Executor(inventory, llm).run(input)
 
 
-def as_table(given: Any) -> Any:
+def as_table(table: Any) -> Any:
     """Return a caller's table as a `Table`, except that a DataFrame stays as it is."""
-    rows: Any = read_table(given) if isinstance(given, str | bytes | Path) else given
+    rows: Any = read_table(table) if isinstance(table, str | bytes | Path) else table
     return rows if hasattr(rows, "columns") else Table.from_records(rows)

@@ -264,14 +264,14 @@ def marks_in(cells: Iterable[str]) -> set[str]:
     return {mark for mark, cell in pairs if read_amount(cell, mark) is not None}
 
 
-def two_readings(cells: Collection[str], mark: str, told: Iterable[str]) -> str:
+def two_readings(cells: Collection[str], mark: str, context: Iterable[str]) -> str:
     """Say why figures such as 12.500 may mean two things; "" if they may not.
 
-    They may if `mark` is "?", if `told` has money of a place with decimal commas, or if each figure with a
+    They may if `mark` is "?", if `context` has money of a place with decimal commas, or if each figure with a
     point has three digits after it and others are whole: numbers printed with three decimals would all
     have them.
     """
-    if mark == "." and any(map(_COMMA_MONEY.search, told)) and "." not in marks_in(cells):
+    if mark == "." and any(map(_COMMA_MONEY.search, context)) and "." not in marks_in(cells):
         mark = "?"
     marked = next((cell for cell in cells if "." in cell or "," in cell), "")
     is_open = mark == "?" or (mark == "." and EITHER.search(marked) and _look_like_thousands(cells))

@@ -66,7 +66,7 @@ class _Database(NamedTuple):
     secret: str = ""
 
 
-def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Iterator[Finding]:
+def sqlite_tables(source: Path | bytes, origin: Origin, is_wanted: Wanted) -> Iterator[Finding]:
     """Yield the requested tables and views, without SQLite's internal ones.
 
     Raises `InputError` for a damaged file or one that is not an SQLite database.
@@ -85,18 +85,18 @@ def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Itera
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1_000_000, min(limit_in_bytes(), 10**9)))
             names = {name: _quote(name) for (name,) in connection.execute(_SQLITE_NAMES).fetchall()}
             opened = _Database(run, sqlite3.Error, connection.interrupt)
-            yield from _tables(opened, names, origin, wanted)
+            yield from _tables(opened, names, origin, is_wanted)
     except sqlite3.Error as error:
         raise origin.error(f"cannot be read as an SQLite database ({_error_line(error)})") from None
 
 
 def duckdb_tables(
-    source: Path | bytes, origin: Origin, wanted: Wanted, *, is_parquet: bool = False
+    source: Path | bytes, origin: Origin, is_wanted: Wanted, *, is_parquet: bool = False
 ) -> Iterator[Finding]:
     """Yield the requested tables and views, `schema.table` in other schemas; or the one table of Parquet.
 
     Args:
-        wanted: whether to read the table of that name; the others are yielded as `Unread`.
+        is_wanted: whether to read the table of that name; the others are yielded as `Unread`.
         is_parquet: whether the file is Parquet; its table has no name.
 
     Raises:
@@ -130,7 +130,7 @@ def duckdb_tables(
                     name if schema == "main" else f"{schema}.{name}": f"{_quote(schema)}.{_quote(name)}"
                     for schema, name in connection.execute(_DUCKDB_NAMES).fetchall()
                 }
-                yield from _tables(opened, names, origin, wanted)
+                yield from _tables(opened, names, origin, is_wanted)
         except duckdb.Error as error:
             raise origin.error(f"cannot be read ({_error_line(error, str(path))})") from None
 
@@ -225,13 +225,13 @@ def address_name(address: str) -> str:
 
 
 def _tables(
-    database: _Database, sources: Mapping[str, str], origin: Origin, wanted: Wanted
+    database: _Database, sources: Mapping[str, str], origin: Origin, is_wanted: Wanted
 ) -> Iterator[Finding]:
     """Yield the tables by name; `sources` has each name quoted for SQL."""
     deadline = time.monotonic() + SECONDS
     for name, source in sources.items():
         seconds = deadline - time.monotonic()
-        yield _read(database, source, origin, name, seconds) if wanted(name) else Unread(name)
+        yield _read(database, source, origin, name, seconds) if is_wanted(name) else Unread(name)
 
 
 def _read(database: _Database, source: str, origin: Origin, name: str, seconds: float) -> Found | LeftOut:

@@ -7,7 +7,7 @@ from typing import Any, Self
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded
 from chameleon.table.structure import header_rows, joined_header
-from chameleon.table.table import Table, told_apart
+from chameleon.table.table import Table, distinct_names
 from chameleon.text import counted, one_line
 from chameleon.values import from_json, to_json
 
@@ -98,7 +98,7 @@ def table_of(
     pad: bool = False,
     hint: str = "",
     heads: int | None = 1,
-    told: Sequence[str] = (),
+    decisions: Sequence[str] = (),
 ) -> Found | LeftOut:
     """Return the table of these records, or why it is left out.
 
@@ -109,7 +109,7 @@ def table_of(
         pad: records may be shorter than the header, as in spreadsheets; otherwise they must be as long.
         hint: applies to all columns, see `meaning_of`.
         heads: how many of the first records with any text are the header; None detects it.
-        told: the reader's decisions.
+        decisions: the reader's decisions.
     """
     try:
         filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]
@@ -128,12 +128,12 @@ def table_of(
     if len(columns) < width:
         header, rows = [header[n] for n in columns], [[row[n] for n in columns] for row in rows]
     joined = [f"the first {above} rows are the header: {in_short(header)}"] if above > 1 else []
-    hints, how_read = [hint] * len(header) if hint else (), (*told, *joined)
-    table = Table(told_apart(header), rows, caption[:_MAX_CAPTION_CHARS], hints=hints, told=how_read)
+    hints, how_read = [hint] * len(header) if hint else (), (*decisions, *joined)
+    table = Table(distinct_names(header), rows, caption[:_MAX_CAPTION_CHARS], hints=hints, decisions=how_read)
     return Found(table, place or {}, notes)
 
 
-def told_beside(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
+def notes_on_lines(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
     """Say which lines above and below a table are not part of it."""
     above = [f"the text above the table is its title: {in_short(titles, '; ')}"] if titles else []
     below = [f"the text below the table is no row: {in_short(notes, '; ')}"] if notes else []

@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.table.found import Found, LeftOut, table_of, told_beside
+from chameleon.table.found import Found, LeftOut, notes_on_lines, table_of
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
 from chameleon.table.structure import header_rows, joined_header
 from chameleon.text import clean_cell
@@ -108,8 +108,8 @@ def html_table(
         caption = next((text_of(each) for each in table.iter("caption")), "")
         name = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title
         place = {"heading": heading} if heading else {}
-        decisions = told_beside(titles, notes)
-        return table_of(records, origin, place, name, "\n".join(notes), told=decisions)
+        decisions = notes_on_lines(titles, notes)
+        return table_of(records, origin, place, name, "\n".join(notes), decisions=decisions)
     except InputError as error:
         return LeftOut.of(error)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon.table.found import Found, LeftOut, table_of
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, cell_text, shown, too_many_cells
-from chameleon.table.table import told_apart
+from chameleon.table.table import distinct_names
 from chameleon.text import clean_cell
 
 _SHAPES_HINT = (
@@ -54,7 +54,7 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
 
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
-        apart = names if len(set(names)) == len(names) else told_apart(names)
+        apart = names if len(set(names)) == len(names) else distinct_names(names)
         return {name: value for name, (_, value) in zip(apart, pairs, strict=True)}
 
     try:

@@ -101,7 +101,7 @@ class Meaning:
         return list(map(plain_value, self.values))
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Describe the column's values for a program or query: "date", "number, $", "text"."""
         if self.kind == "unclear":
             return f"text ({self.why})"

@@ -12,7 +12,7 @@ from chameleon.table.databases import address_name, duckdb_tables, server_tables
 from chameleon.table.found import Finding, Found, LeftOut, Note, Unread, finding_from_json, finding_to_json
 from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import NAMES, Origin, kind_of_bytes, printable, read_file, shown, unpack_gzip
-from chameleon.table.table import Table, told_apart
+from chameleon.table.table import Table, distinct_names
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
 from chameleon.table.totals import FOOTER, set_apart
 from chameleon.text import is_address
@@ -57,14 +57,14 @@ class Reading(NamedTuple):
     header: str = ""
     keep_totals: bool = False
 
-    def structured(self, found: Found) -> Found:
+    def structured(self, result: Found) -> Found:
         """Set totals and the like apart, and fill down groups that are named once."""
         if self.keep_totals:
-            return replace(found, table=found.table.without({}))
-        table = set_apart(found.table)
+            return replace(result, table=result.table.without({}))
+        table = set_apart(result.table)
         footers = [" ".join(filter(None, row)) for _, row, why in table.apart or () if why == FOOTER]
-        notes = "\n".join(filter(None, [*footers, found.notes]))
-        return replace(found, table=_with_groups(table), notes=notes)
+        notes = "\n".join(filter(None, [*footers, result.notes]))
+        return replace(result, table=_with_groups(table), notes=notes)
 
 
 ALL = Reading()
@@ -175,13 +175,13 @@ def choose_table(
     contents = list(findings)
     tables = [each for each in contents if isinstance(each, Found | Unread)]
     left_out = [each for each in contents if isinstance(each, LeftOut)]
-    names = told_apart([each.label or f"table {number}" for number, each in enumerate(tables, 1)])
+    names = distinct_names([each.label or f"table {number}" for number, each in enumerate(tables, 1)])
     for number, (label, each) in enumerate(zip(names, tables, strict=True), 1):
         is_meant = sheet is None or sheet.casefold() in (label.casefold(), str(number))
         if is_meant and isinstance(each, Found):
             notes = [note for note in contents if isinstance(note, Note)]
             decisions = [f"{note.where.replace(name, PurePath(name).name)} {note.what}" for note in notes]
-            table = replace(each.table, told=(*decisions, *each.table.told))
+            table = replace(each.table, decisions=(*decisions, *each.table.decisions))
             others = [other for other in names if other != label]
             warnings = [f"{fault.where}: {fault.why}" for fault in left_out if fault.is_fault]
             return replace(each, table=table, name=label, others=others, warnings=warnings)
@@ -301,4 +301,4 @@ def _with_groups(table: Table) -> Table:
         row[:leading] = [cell or over for cell, over in zip(row[:leading], above[:leading], strict=True)]
     names = " and ".join(each.name or "the first column" for each in columns[:leading])
     note = f"{names}: blanks are filled with the name above"
-    return replace(table, rows=tuple(map(tuple, rows)), told=(*table.told, note))
+    return replace(table, rows=tuple(map(tuple, rows)), decisions=(*table.decisions, note))

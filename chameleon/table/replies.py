@@ -133,7 +133,7 @@ def normal(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", untagged(text)).translate(_IGNORED).casefold().split())
 
 
-def positions(wanted: Sequence[Row], present: Sequence[Row]) -> list[int] | None:
+def positions(rows: Sequence[Row], present: Sequence[Row]) -> list[int] | None:
     """Find each wanted row, using each position once, first ones first; None if one is missing.
 
     Rows match exactly, or else after `normal`.
@@ -141,14 +141,14 @@ def positions(wanted: Sequence[Row], present: Sequence[Row]) -> list[int] | None
     matches: dict[int, int] = {}
     keys: tuple[Callable[[Row], Row], ...] = (lambda row: row, lambda row: tuple(map(normal, row)))
     for key in keys:
-        if len(matches) == len(wanted):
+        if len(matches) == len(rows):
             break
         used = set(matches.values())
         free: defaultdict[Row, deque[int]] = defaultdict(deque)
         for position, row in enumerate(present):
             if position not in used:
                 free[key(row)].append(position)
-        for index, row in enumerate(wanted):
+        for index, row in enumerate(rows):
             if index not in matches and free[key(row)]:
                 matches[index] = free[key(row)].popleft()
-    return [matches[index] for index in range(len(wanted))] if len(matches) == len(wanted) else None
+    return [matches[index] for index in range(len(rows))] if len(matches) == len(rows) else None

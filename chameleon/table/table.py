@@ -90,7 +90,7 @@ class Column:
         return left if left and names_units(left.name, left.cells) else None
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def distinct_names(names: Sequence[str]) -> list[str]:
     """Number repeated column names, the second "Total" as "Total (2)"; blank ones stay blank."""
     used, unique = dict[str, int](), list[str]()
     for name in names:
@@ -118,7 +118,7 @@ class Table:
         rows: each with as many cells as the header.
         hints: the format of each column if its cells leave it open, see `meaning_of`.
         apart: the rows of its file that are not data; None if they were not looked for, see `set_apart`.
-        told: the other decisions of its reader.
+        decisions: the other decisions of its reader.
 
     Raises:
         InputError: for ragged rows, a table without columns, and cells that are not text.
@@ -129,7 +129,7 @@ class Table:
     caption: str = ""
     hints: Row = field(default=(), compare=False, repr=False)
     apart: tuple[Apart, ...] | None = field(default=None, compare=False, repr=False)
-    told: Row = field(default=(), compare=False, repr=False)
+    decisions: Row = field(default=(), compare=False, repr=False)
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class Table:
         *,
         hints: Iterable[str] = (),
         apart: Iterable[Apart] | None = None,
-        told: Iterable[str] = (),
+        decisions: Iterable[str] = (),
     ) -> None:
         if _is_frame(header):
             raise InputError("Table() does not accept a DataFrame", hint="Call Table.from_pandas(df).")
@@ -152,7 +152,9 @@ class Table:
         if not set(map(len, body)) <= {len(names)}:
             number, size = next((n, len(row)) for n, row in enumerate(body, 1) if len(row) != len(names))
             raise InputError(f"row {number} has {size} cells, the header has {len(names)}")
-        self.__dict__.update(header=names, rows=body, caption=caption, hints=tuple(hints), told=tuple(told))
+        self.__dict__.update(
+            header=names, rows=body, caption=caption, hints=tuple(hints), decisions=tuple(decisions)
+        )
         self.__dict__["apart"] = None if apart is None else tuple(apart)  # not setattr: the class is frozen
 
     def __repr__(self) -> str:
@@ -178,7 +180,7 @@ class Table:
         else:
             rows = frame.iter_rows()
         names = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns]
-        return cls(told_apart(names), (map(cell_text, row) for row in rows), caption)
+        return cls(distinct_names(names), (map(cell_text, row) for row in rows), caption)
 
     from_polars = from_pandas
 
@@ -204,7 +206,7 @@ class Table:
             body = [[cell_text(row.get(key)) for key in keys] for row in rows]  # type: ignore[union-attr]
             return cls(map(cell_text, keys), body, caption)
         header, *cells = [list(map(cell_text, row)) for row in rows] or [[]]
-        return cls(told_apart(header), cells, caption)
+        return cls(distinct_names(header), cells, caption)
 
     def to_pandas(self) -> Any:
         """Return a DataFrame of the cells' meanings: numbers, datetime64, booleans, else text.
@@ -258,7 +260,7 @@ class Table:
         apart = self.apart or ()
         more = len(apart) - _MAX_NOTES
         summary = [f"{more} more {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
-        return [*(each.note for each in apart[:_MAX_NOTES]), *summary, *self.told]
+        return [*(each.note for each in apart[:_MAX_NOTES]), *summary, *self.decisions]
 
     @cached_property
     def whole(self) -> Table:
@@ -313,7 +315,7 @@ class Table:
     def with_caption(self, caption: str) -> Table:
         """Return the table with another caption."""
         table = self._like(self.header, self.rows)
-        table.__dict__.update(caption=caption, apart=self.apart, told=self.told)
+        table.__dict__.update(caption=caption, apart=self.apart, decisions=self.decisions)
         return table
 
     def contains(self, part: Table) -> bool:
@@ -336,7 +338,7 @@ class Table:
         """
         table, source = object.__new__(Table), (self, tuple(places or range(len(header))))
         fields: dict[str, Any] = {"header": header, "rows": rows, "caption": self.caption, "hints": ()}
-        table.__dict__.update(fields, told=(), apart=None if self.apart is None else (), _whole=source)
+        table.__dict__.update(fields, decisions=(), apart=None if self.apart is None else (), _whole=source)
         return table
 
     _whole: ClassVar[tuple[Table, tuple[int, ...]] | None] = None  # if a part: the whole, its columns in it
@@ -346,14 +348,14 @@ class Table:
         data = {"header": list(self.header), "rows": rows, "caption": self.caption}
         hints = list(map(self.hint, range(len(self.header)))) if self.hints or self._whole else []
         apart = {} if self.apart is None else {"apart": [[n, list(row), why] for n, row, why in self.apart]}
-        decisions = {"told": list(self.told)} if self.told else {}
+        decisions = {"told": list(self.decisions)} if self.decisions else {}
         return data | ({"hints": hints} if any(hints) else {}) | apart | decisions
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:
         items = data.get("apart")
         apart = None if items is None else [Apart(place, tuple(row), why) for place, row, why in items]
-        fields = {"hints": data.get("hints", ()), "told": data.get("told", ())}
+        fields = {"hints": data.get("hints", ()), "decisions": data.get("told", ())}
         return cls(data["header"], data["rows"], data.get("caption", ""), apart=apart, **fields)
 
     def to_program_input(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any
 from chameleon.errors import InputError, placed, require
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
 from chameleon.table.dates import is_no_value
-from chameleon.table.found import Found, LeftOut, table_of, told_beside
+from chameleon.table.found import Found, LeftOut, notes_on_lines, table_of
 from chameleon.table.records import Origin, Record, bounded, shown
 from chameleon.text import clean_cell
 from chameleon.web.markup import BYTE_ORDER_MARKS
@@ -230,14 +230,14 @@ def tables_of(
     place: Mapping[str, str] | None = None,
     *,
     header: str = "",
-    told: Sequence[str] = (),
+    decisions: Sequence[str] = (),
     **how: Any,
 ) -> Iterator[Found | LeftOut]:
     """Yield the tables in the records of a file or sheet, split by `sections`; see `table_of`.
 
     Args:
         header: the rows of the file with the column names, as in `Reading`.
-        told: the reader's decisions, to which titles and notes are added.
+        decisions: the reader's decisions, to which titles and notes are added.
         **how: `pad` and `hint` of `table_of`.
     """
     lines = _header_lines(header)
@@ -249,7 +249,7 @@ def tables_of(
         yield LeftOut.of(error)
         return
     for each in tables:
-        how["told"] = [*told, *told_beside(each.titles, each.notes)]
+        how["decisions"] = [*decisions, *notes_on_lines(each.titles, each.notes)]
         yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), **how)
 
 

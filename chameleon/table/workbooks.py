@@ -42,7 +42,7 @@ _Format = Callable[[float], str]
 
 
 def workbook_tables(
-    data: bytes, origin: Origin, wanted: Callable[[str], bool], *, is_named: bool = False, header: str = ""
+    data: bytes, origin: Origin, is_wanted: Callable[[str], bool], *, is_named: bool = False, header: str = ""
 ) -> Iterator[Finding]:
     """Yield the tables of the requested sheets, and the names of the others.
 
@@ -63,7 +63,7 @@ def workbook_tables(
                 if is_hidden:
                     state = "very hidden" if about.visible == SheetVisibleEnum.VeryHidden else "hidden"
                     yield Note(where.name, f"is {state}, and not read unless it is named")
-                if is_hidden or not wanted(about.name):
+                if is_hidden or not is_wanted(about.name):
                     yield Unread(about.name)
                     continue
                 try:
@@ -80,7 +80,7 @@ def workbook_tables(
                 rows = _cell_texts(sheet, xml, source.formats if source else {})
                 decisions = [*_hidden_notes(xml), *_fill_merged(rows, sheet)]
                 records, place = enumerate(rows, sheet.start[0] + 1), {"sheet": about.name}
-                yield from tables_of(records, where, place, header=header, told=decisions, pad=True)
+                yield from tables_of(records, where, place, header=header, decisions=decisions, pad=True)
     except (CalamineError, zipfile.BadZipFile, KeyError, OSError, EOFError, zlib.error) as error:
         hint = "Open it in a spreadsheet program and save it again, without a password."
         what = f"cannot be read as a spreadsheet ({shown(str(error), 100)})"

@@ -176,11 +176,11 @@ def check_kind(where: str, kind: Kind, *, private: bool, only_private: bool = Fa
         raise WebError("a key would be sent unencrypted", where=where, hint="Use https.")
 
 
-def check_addresses(where: str, found: Sequence[str], **rules: Any) -> None:
+def check_addresses(where: str, addresses: Sequence[str], **rules: Any) -> None:
     """Raise `WebError` if one of a host's addresses may not be connected to, by the rules of `check_kind`.
 
     All are checked, because an attacker may give a name one public and one private address.
     """
-    for address in found:
+    for address in addresses:
         number = as_number(address)
         check_kind(where, kind_of(number) if number else "forbidden", **rules)

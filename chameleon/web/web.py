@@ -145,15 +145,15 @@ class Web:
         request.headers.update(secrets)
         return self.kept(repr(identity), lambda deadline: self._ask(request, secrets, spacing, deadline))
 
-    def kept(self, asked: str, attempt: Attempt) -> WebReply:
+    def kept(self, request: str, attempt: Attempt) -> WebReply:
         """Return the cached reply for a request, or the outcome of the attempts, for `keep`.
 
         Args:
-            asked: a text that identifies the request.
+            request: a text that identifies the request.
             attempt: makes one request before the deadline (in terms of `time.monotonic`); returns the reply
                 and the seconds that the server asks to wait, or raises `Unanswered` if a retry may help.
         """
-        key = hashlib.sha256(asked.encode()).hexdigest()
+        key = hashlib.sha256(request.encode()).hexdigest()
         if self.cache is not None and (cached := self.cache.get(key)) is not None:
             return cached
         reply = self._with_retries(attempt)

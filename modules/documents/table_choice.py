@@ -64,11 +64,11 @@ class Candidate:
         pairs = ((one, two) for one in self.names for two in other.names)
         return any(len(one & two) >= max(_MIN_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
 
-    def leads(self, question: str, told: str) -> bool:
+    def leads(self, question: str, passages: str) -> bool:
         """Return whether a question names a cell that the passages lack: its row may lead to them."""
         text = f" {' '.join(_WORD.findall(question.casefold()))} "
         names = (name for column in self.names for name in column if len(name) > _SHORT_NAME_CHARS)
-        return any(f" {name} " in text and name not in told for name in names)
+        return any(f" {name} " in text and name not in passages for name in names)
 
     def as_passage(self) -> dict[str, Any]:
         """Return the table as a passage with its source: the header, then one row per line."""

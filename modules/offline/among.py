@@ -48,7 +48,7 @@ Read = Callable[[State, Table], dict[str, Any]]
 def among(
     read: Read,
     state: State,
-    found: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     passages: Sequence[tuple[Document, float]] = (),
     ahead: float = 1.0,
 ) -> dict[str, Any]:
@@ -60,34 +60,34 @@ def among(
     is read.
 
     Args:
-        found: the tables to choose from, best first.
+        candidates: the tables to choose from, best first.
         passages: the texts found, with their scores; the question may be about one of them.
         ahead: a score is close if it reaches the best one when multiplied by this.
 
     Raises:
         Declined: if no table answers, or if several disagree.
     """
-    if (union := _union_of(state.input["question"], found)) is not None:
+    if (union := _union_of(state.input["question"], candidates)) is not None:
         return _union_output(read, state, *union)
     words = telling_words(state.input["question"])
-    hits = {each.id: covered(words, _texts_in(each)) for each in found}
+    hits = {each.id: covered(words, _texts_in(each)) for each in candidates}
     top = max(map(len, hits.values()), default=0)
     texts = [document for document, _ in passages]
     text_hits = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
     body_top = max((len(covered(words, [text.text])) for text in texts), default=0)
     if max(map(len, text_hits), default=0) > top or body_top == top > 1:  # a single word proves nothing
         raise Declined("the question may be about a text, and reading one needs a model")
-    if not found or (words and not top):
+    if not candidates or (words and not top):
         raise Declined("no word of the question singles out one of the tables found")
-    fitting = [each for each in found if len(hits[each.id]) == top]
+    fitting = [each for each in candidates if len(hits[each.id]) == top]
     first = fitting[0].score
     rivals = [each for each in fitting if first <= 0 or each.score * ahead >= first]
     try:
         (chosen, output), *agreeing = _consensus(read, state, rivals)
     except Declined as refusal:
-        names = [each.called for each in found if has_same_columns(found[0].table, each.table)]
+        names = [each.called for each in candidates if has_same_columns(candidates[0].table, each.table)]
         of_all = " and ".join(names) if _ALL_OF.search(state.input["question"]) and names[1:] else ""
-        if needed := _needed_pair(hits, found, top) or of_all:
+        if needed := _needed_pair(hits, candidates, top) or of_all:
             what = f"the question may need {needed} together, and combining them needs a model"
             raise Declined(what, hint=f"{refusal.what[0].upper()}{refusal.what[1:]}.") from None
         raise

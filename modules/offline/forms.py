@@ -90,12 +90,12 @@ class Pick(Form):
 
     def _cell(self, column: SheetColumn, row: int) -> str:
         if not self.part or (moment := column.moments[row]) is None:
-            return column.told(row)
+            return column.answer_text(row)
         return str(moment[0].year or "") if self.part == "year" else ("", *MONTHS)[moment[0].month].title()
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         part = f"{self.part} of " if self.part else ""
-        return f"{part}{name_of(sheet, *self.wanted)}{self.of.said(sheet)}"
+        return f"{part}{name_of(sheet, *self.wanted)}{self.of.in_words(sheet)}"
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class HowMany(Form):
         filled_cells = {shown(column.cells[row]).casefold() for row in rows}
         return _number(sum(not column.is_blank(text) for text in filled_cells), rows)
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         what = "rows" if self.column is None else f"different {name_of(sheet, self.column)}"
-        return f"number of {what}{self.of.said(sheet)}"
+        return f"number of {what}{self.of.in_words(sheet)}"
 
 
 def _number(number: Number, rows: Sequence[int], like: SheetColumn | None = None) -> Computed:
@@ -142,14 +142,14 @@ class Fold(Form):
         if self.how in ("max", "min"):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
             number = column.numbers[row] if column.kind == "number" else None
-            return Computed((column.told(row),), (row,), number=number)
+            return Computed((column.answer_text(row),), (row,), number=number)
         if column.kind != "number" or column.is_id:
             raise Unfit(f'"{column.plain}" has no numbers to compute with')
         number = _FOLDS[self.how]([number for (_, number), _ in keys])
         return _number(Fraction(number), [row for _, row in keys], column)
 
-    def said(self, sheet: Sheet) -> str:
-        return f"{_FOLD_WORDS[self.how]} {name_of(sheet, self.column)}{self.of.said(sheet)}"
+    def in_words(self, sheet: Sheet) -> str:
+        return f"{_FOLD_WORDS[self.how]} {name_of(sheet, self.column)}{self.of.in_words(sheet)}"
 
 
 def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
@@ -182,7 +182,7 @@ class Grouped(Form):
             cells.setdefault(by.cells[row], []).append(row)
         groups: dict[str, list[int]] = defaultdict(list)
         for rows in cells.values():
-            if not by.is_blank(text := by.told(rows[0])):
+            if not by.is_blank(text := by.answer_text(rows[0])):
                 groups[names.setdefault(text.casefold(), text)] += rows
         stats = dict[str, Computed]()
         for name, rows in groups.items():
@@ -209,8 +209,8 @@ class Grouped(Form):
         chosen = ranked[: self.count] + [n for n in ranked[self.count :] if stats[n].number == last]
         return Computed(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
 
-    def said(self, sheet: Sheet) -> str:
-        inner, by = self.each.said(sheet), name_of(sheet, self.by)
+    def in_words(self, sheet: Sheet) -> str:
+        inner, by = self.each.in_words(sheet), name_of(sheet, self.by)
         if self.sign:
             return f"{by} whose {inner} is {TOLD[self.sign]} {plain(self.limit)}"
         if not self.best:
@@ -262,9 +262,9 @@ class Gap(Form):
             raise Unfit(f"it is not {'more' if self.way > 0 else 'less'}: the difference is {plain(-change)}")
         return _number(change if self.signed else abs(change), rows, column)
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         words = ("change from", "to") if self.signed else ("difference between", "and")
-        return f"{words[0]} {self.one.said(sheet)} {words[1]} {self.two.said(sheet)}"
+        return f"{words[0]} {self.one.in_words(sheet)} {words[1]} {self.two.in_words(sheet)}"
 
 
 @dataclass(frozen=True)
@@ -285,8 +285,8 @@ class Greater(Form):
         chosen = tuple(name for name, key in zip(self.names, keys, strict=True) if key == best)
         return Computed(chosen, tuple(rows))
 
-    def said(self, sheet: Sheet) -> str:
-        joined = " or ".join(each.said(sheet) for each in self.forms)
+    def in_words(self, sheet: Sheet) -> str:
+        joined = " or ".join(each.in_words(sheet) for each in self.forms)
         return f"{'whether the first is' if self.truth else 'which is'} {self._way}: {joined}"
 
     @property

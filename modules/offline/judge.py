@@ -40,7 +40,7 @@ class Answer:
         notes = rows_left_out(self.form, self.sheet)
         totals = len(self.sheet.summaries)
         notes += [f"{totals} of totals and notes"] if totals and self.result.kind != "cells" else []
-        return self.form.said(self.sheet) + (f"; rows left out: {', '.join(notes)}" if notes else "")
+        return self.form.in_words(self.sheet) + (f"; rows left out: {', '.join(notes)}" if notes else "")
 
 
 def answer(question: str, table: Table) -> Answer:
@@ -91,7 +91,9 @@ def _refusal(tokens: Sequence[Token], links: Links, sheet: Sheet) -> Declined:
         return Declined("this kind of question is not understood", hint=_how_to_ask(sheet))
     rest = [token for token in tokens if token.text not in links.unknown]
     forms = forms_of(sheet, rest, Links(rest, sheet).cuts)
-    hint = f"Without them it would be read as: {forms[0][1].said(sheet)}." if forms else _how_to_ask(sheet)
+    hint = (
+        f"Without them it would be read as: {forms[0][1].in_words(sheet)}." if forms else _how_to_ask(sheet)
+    )
     return Declined(f"these words were not understood: {', '.join(dict.fromkeys(links.unknown))}", hint=hint)
 
 
@@ -117,14 +119,14 @@ def _best_answer(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
             result = form.run(sheet)
         except Unfit as unfit:
             if unfit.empty and price <= lowest:
-                raise Declined(str(unfit), hint=f"It was read as: {form.said(sheet)}.") from None
+                raise Declined(str(unfit), hint=f"It was read as: {form.in_words(sheet)}.") from None
             cause = cause or unfit
             continue
         cost = price + _doubt(form, result, sheet)
         if first is None:
             first = cost, form, sheet, result
         elif _differ(first, (cost, form, sheet, result)):
-            both = f"{first[1].said(first[2])}, or {form.said(sheet)}"
+            both = f"{first[1].in_words(first[2])}, or {form.in_words(sheet)}"
             raise Declined(f"it may mean two things: {both}", hint="Reword it to match one of them.")
     if first is None:
         raise Declined(str(cause or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
@@ -135,7 +137,7 @@ def _best_answer(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
         if len(copies) > 1:
             raise Declined(f'it may mean two columns: "{copies[0].plain}" and "{copies[1].plain}"')
     if cost > Cost.MOST:
-        hint = f"It would be read as: {form.said(sheet)}."
+        hint = f"It would be read as: {form.in_words(sheet)}."
         doubted = f"it comes to {', '.join(result.values)}, which may not be what is meant"
         raise Declined(doubted if is_doubted else "too many words of the question were not used", hint=hint)
     return Answer(result, form, max(0.0, 1 - cost / Cost.DOUBT), sheet)

@@ -462,7 +462,7 @@ class Kinds(Question):
     def _name_of(self, condition: Any) -> str:
         if isinstance(condition, Is) and len(condition.texts) == 1:
             column = self.sheet.columns[condition.column]
-            return column.told(column.places[next(iter(condition.texts))][0])
+            return column.answer_text(column.places[next(iter(condition.texts))][0])
         if isinstance(condition, Dates):
             return "-".join(str(part) for part in condition.moment[:3] if part)
-        return str(getattr(condition, "told", ""))
+        return str(getattr(condition, "wording", ""))

@@ -8,9 +8,9 @@ from chameleon import Declined, Module, State, Table
 from chameleon.modules.offline.judge import answer
 from chameleon.modules.offline.words import language
 from chameleon.modules.program.answer_generator import as_choice
-from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
+from chameleon.pictures.pieces import UNREAD, Piece, lines_are_clear, lines_of
 from chameleon.table.dates import read_date
-from chameleon.table.table import told_apart
+from chameleon.table.table import distinct_names
 
 _CARRIER = "(?:sign|label|text|picture|image|photo|poster|note|ticket|receipt|banner|screen|plate|board|page)"
 _ON_CARRIER = re.compile(rf" (?:on|in|of) the {_CARRIER}(?=\W*$)", re.IGNORECASE)
@@ -62,7 +62,7 @@ def _lines(state: State) -> list[str]:
     if not (boxes := state.cache.get("text_boxes")):
         return [line.strip() for line in state.cache.get("detected_text", "").splitlines()]
     lines = lines_of(map(Piece.from_json, boxes))
-    if not lines_are_told(lines):
+    if not lines_are_clear(lines):
         what = "the lines of text in the picture cannot be determined: they are tilted differently"
         raise Declined(what, hint="Take the picture from straight above.")
     return ["\t".join(piece.text.strip() for piece in line) for line in lines]
@@ -77,7 +77,7 @@ def _value_and_line(question: str, lines: list[str]) -> tuple[str, str]:
     if not pairs:
         raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
     labels, values = zip(*pairs.values(), strict=True)
-    outcome = answer(question, Table(told_apart(labels), [values]))
+    outcome = answer(question, Table(distinct_names(labels), [values]))
     line = [*pairs][outcome.form.columns[0]] if outcome.form.columns else ""
     label, value = pairs.get(line, ("", ""))
     if outcome.result.kind != "cells" or not label:

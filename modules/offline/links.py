@@ -56,7 +56,7 @@ class Links:
         # Years in the caption but in no cell: "in 2024" over the league of 2024 leaves no rows out.
         years = {stem for stem in sheet.caption if stem.isdigit() and len(stem) == 4}
         texts = [*sheet.table.header, *(column.blob for column in sheet.columns)] if years else []
-        self.told = {year for year in years if not any(year in text for text in texts)}
+        self.stated_years = {year for year in years if not any(year in text for text in texts)}
         self.by_start: dict[int, list[Item]] = defaultdict(list)
         of_words = (self._phrases, self._small_words, self._numbers, self._dates)
         for source in (*of_words, self._columns, self._cells, self._nouns):
@@ -121,7 +121,7 @@ class Links:
                 self._is(p, "ask") for p in range(min(start, 4))
             )
             asks &= start < _MAX_REQUEST_WORDS
-            if asks or token.low in self.told:
+            if asks or token.low in self.stated_years:
                 yield Item(start, start + 1, "filler", 0.0)
             if token.text.isupper() and len(token.text) > 1 and not is_loud:
                 continue  # IT is not it
@@ -150,7 +150,7 @@ class Links:
     def _numbers(self) -> Iterator[Item]:
         for place, token in enumerate(self.tokens):
             is_decade = self.low(place + 1) == "s"  # the 1990's
-            if token.low in self.told or is_decade or (figure := self._number_at(place)) is None:
+            if token.low in self.stated_years or is_decade or (figure := self._number_at(place)) is None:
                 continue
             number, end = figure
             before = self.low(place - 1)
@@ -175,7 +175,7 @@ class Links:
             is_month = len(token.low) > 2 and any(month.startswith(token.low) for month in months)
             is_month &= token.low not in self.words.filler or token.text[:1].isupper()
             is_decade = token.low.isdigit() and self.low(start + 1) == "s"
-            if token.low in self.told or is_decade or not (token.low[:1].isdigit() or is_month):
+            if token.low in self.stated_years or is_decade or not (token.low[:1].isdigit() or is_month):
                 continue
             for end in range(min(start + 5, len(self.tokens)), start, -1):
                 tokens = [each for each in self.tokens[start:end] if each.low not in self.words.filler]

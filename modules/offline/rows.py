@@ -49,7 +49,7 @@ class Part:
                 columns |= dict.fromkeys(one.columns if isinstance(one, Part) else [one] if is_own else [])
         return tuple(columns)
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         """Describe it in words: "total Salary where Team is red"."""
         raise NotImplementedError
 
@@ -68,20 +68,20 @@ class Condition(Part):
 
 @dataclass(frozen=True)
 class Is(Condition):
-    """A cell's folded text is one of these (`told`: as the question writes them)."""
+    """A cell's folded text is one of these (`wording`: as the question writes them)."""
 
     column: int
     texts: frozenset[str]
-    told: str = field(default="", compare=False)
+    wording: str = field(default="", compare=False)
     is_exact: bool = field(default=True, compare=False)
 
     def rows(self, sheet: Sheet) -> set[int]:
         places = sheet.columns[self.column].places
         return {row for text in self.texts for row in places.get(text, ())}
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         column = sheet.columns[self.column]
-        names = sorted({column.told(column.places[text][0]) for text in self.texts})
+        names = sorted({column.answer_text(column.places[text][0]) for text in self.texts})
         more = f" or {len(names) - _MAX_TEXTS} more" if len(names) > _MAX_TEXTS else ""
         return f"{name_of(sheet, self.column)} is {' or '.join(names[:_MAX_TEXTS])}{more}"
 
@@ -106,7 +106,7 @@ class Compares(Condition):
         last = key_of(self.last)
         return {row for row, one in hits if last is None or one <= last}
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         limit = plain(self.number or 0) if self.other is None else name_of(sheet, self.other)
         until = "" if self.last is None else f" and at most {plain(self.last)}"
         return f"{name_of(sheet, self.column)} is {TOLD[self.sign]} {limit}{until}"
@@ -138,7 +138,7 @@ class Dates(Condition):
         first = 0 if moment.year else 1  # ignore the year if the question names only a month
         return bool(start[first]) and SIGNS[self.sign](start[first:count], moment[first:count])
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         until = f" to {_date(self.until)}" if self.until else ""
         when = _DATE_WORDS.get(self.sign, "" if self.moment.day and not until else "in")
         return " ".join(
@@ -167,7 +167,7 @@ class Blank(Condition):
         column = sheet.columns[self.column]
         return {row for row, cell in enumerate(column.cells) if column.is_blank(shown(cell))}
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         return f"{name_of(sheet, self.column)} is blank"
 
 
@@ -188,8 +188,8 @@ class Either(Condition):
             raise Unfit(f"{name_of(sheet, *self.columns)} is blank in {count} rows: ask with or without them")
         return filled - hits
 
-    def said(self, sheet: Sheet) -> str:
-        text = " or ".join(part.said(sheet) for part in self.parts)
+    def in_words(self, sheet: Sheet) -> str:
+        text = " or ".join(part.in_words(sheet) for part in self.parts)
         return f"not ({text})" if self.negated else text
 
 
@@ -234,8 +234,8 @@ class Where(Rows):
         rows = sorted(reduce(operator.and_, sets)) if sets else sheet.rows
         return [row for row in rows if row not in sheet.summaries] or rows
 
-    def said(self, sheet: Sheet) -> str:
-        text = " and ".join(each.said(sheet) for each in self.conditions)
+    def in_words(self, sheet: Sheet) -> str:
+        text = " and ".join(each.in_words(sheet) for each in self.conditions)
         return f" where {text}" if text else ""
 
 
@@ -280,14 +280,14 @@ class Ordered(Rows):
             raise Unfit("all rows are tied there")
         return [row for _, row in keys[self.start : stop]] + [row for key, row in keys[stop:] if key == last]
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         words = {True: "last", False: "first"} if self.by is None else {True: "most", False: "least"}
         by = "" if self.by is None else f" {name_of(sheet, self.by)}"
         if self.by is not None and sheet.columns[self.by].kind == "date":
             words = {True: "latest", False: "earliest"}
         place = f"the {_ordinal(self.start + 1)}" if self.start else "the"
         count = f" {self.count}" if self.count > 1 else ""
-        return f" with {place}{count} {words[self.descending]}{by}{self.of.said(sheet)}"
+        return f" with {place}{count} {words[self.descending]}{by}{self.of.in_words(sheet)}"
 
 
 @dataclass(frozen=True)
@@ -299,5 +299,5 @@ class These(Rows):
     def find(self, sheet: Sheet) -> list[int]:
         return list(self.places)
 
-    def said(self, sheet: Sheet) -> str:
+    def in_words(self, sheet: Sheet) -> str:
         return f" in {len(self.places)} rows"

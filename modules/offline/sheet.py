@@ -92,7 +92,7 @@ class SheetColumn:
         step = max(1, len(self.cells) // _SAMPLE_CELLS)
         return [cell for cell in map(shown, self.cells[::step]) if not self.is_blank(cell)]
 
-    def told(self, row: int) -> str:
+    def answer_text(self, row: int) -> str:
         """Return a cell as an answer shows it; texts keep their original dashes and quotes."""
         return (unmarked if self.kind == "text" else shown)(self.cells[row])
 

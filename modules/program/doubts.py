@@ -70,12 +70,12 @@ def header_is_row(table: Table) -> bool:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A program over a table, the question it answers, and the other texts it was written from (`told`)."""
+    """A program over a table, the question it answers, and the other texts that it was written from."""
 
     program: ast.Module
     table: Table
     question: str
-    told: str
+    source_text: str
 
     @property
     def used(self) -> set[str]:
@@ -117,16 +117,16 @@ class Suspect:
     @property
     def known(self) -> set[float]:
         """Return the numbers in the table and in the other texts."""
-        texts = (self.told, *self.table.header, *chain(*self.rows))
+        texts = (self.source_text, *self.table.header, *chain(*self.rows))
         return {number for text in texts for number in _numbers(text)}
 
     @property
     def miscopies(self) -> str:
         """Report a number that is nowhere in the data, or not in the rows its name or the question means."""
-        numbers, phrase, figures = self.known, _phrase(self.told), {*_figures(self.told)}
+        numbers, phrase, figures = self.known, _phrase(self.source_text), {*_figures(self.source_text)}
         figures |= {share for n in figures for share in (n / 100, 1 + n / 100, 1 - n / 100)}
         often = Counter(word for row in self.rows for word in {*_words(" ".join(row))})
-        keys = {word for word in _words(self.told) if often[word] == 1 and len(word) > 2}
+        keys = {word for word in _words(self.source_text) if often[word] == 1 and len(word) > 2}
         rows = [r for r in self.rows if keys & {*_words(" ".join(r))} or any(_is_named(c, phrase) for c in r)]
         fitting = {n for cell in chain(*rows) for n in _numbers(cell)} | figures if rows else numbers
         used = self.used
@@ -177,7 +177,7 @@ class Suspect:
     @property
     def looks_for_nothing(self) -> str:
         """Report a compared text that is not a cell of the column, or a name that the question lacks."""
-        columns, stems = dict[str, list[str]](), _stems(self.told)
+        columns, stems = dict[str, list[str]](), _stems(self.source_text)
         for column in self.table.columns:  # several tables may share a column name
             columns.setdefault(column.name, []).extend(column.cells)
         nodes = list(ast.walk(self.program))

@@ -152,13 +152,13 @@ def is_a_cell(text: str, table: Table | None) -> bool:
     return table is not None and any(cell.strip().casefold() == form for row in table.rows for cell in row)
 
 
-def settled(said: str, table: Table | None) -> str:
+def settled(text: str, table: Table | None) -> str:
     """Shorten an answer: "1,006" for "8,595 - 7,589 = 1,006", or the cell before "which had …"."""
-    if computed := _COMPUTED.fullmatch(said):
+    if computed := _COMPUTED.fullmatch(text):
         return computed[1]
-    clause = _CLAUSE.match(said)
+    clause = _CLAUSE.match(text)
     cell = unwrapped(clause[1]) if clause else ""
-    return cell if cell and is_a_cell(cell, table) else said
+    return cell if cell and is_a_cell(cell, table) else text
 
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:

@@ -39,19 +39,19 @@ class Statutes:
                 self.sections.setdefault(section.label, section)
 
     @classmethod
-    def of(cls, given: Any) -> Self:
+    def of(cls, source: Any) -> Self:
         """Return the statutes in a mapping from names to texts, in a file or folder, or in a text itself.
 
         A file holds text, or the mapping as JSON; a folder is read for its text files. If a text has no line
         such as "§152. …", its name is taken as the section. Raises `InputError` for anything else.
         """
-        if isinstance(given, Mapping):
-            return cls(list(cls._of_mapping(given)))
-        if isinstance(given, PurePath):
-            return cls(list(cls._read(Path(given).expanduser())))
-        if isinstance(given, str) and (text := given.strip()):
+        if isinstance(source, Mapping):
+            return cls(list(cls._of_mapping(source)))
+        if isinstance(source, PurePath):
+            return cls(list(cls._read(Path(source).expanduser())))
+        if isinstance(source, str) and (text := source.strip()):
             is_path = "\n" not in text and (" " not in text or (len(text) < _MAX_LEN and Path(text).exists()))
-            return cls(list(cls._read(Path(text).expanduser())) if is_path else [_parsed(given)])
+            return cls(list(cls._read(Path(text).expanduser())) if is_path else [_parsed(source)])
         hint = "Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`."
         raise InputError("no statutes are given", hint=hint)
 

@@ -220,13 +220,13 @@ def references_of(node: Node, sections: Mapping[str, Node]) -> list[Referent]:
 
 
 def resolve(
-    citation: Citation, sections: Mapping[str, Node], home: Node | None, said: Sequence[Referent] = ()
+    citation: Citation, sections: Mapping[str, Node], home: Node | None, earlier: Sequence[Referent] = ()
 ) -> list[Referent]:
     """Return the referents of one citation: at least one, even if the provision does not exist.
 
     Args:
         home: "paragraph (2)" is looked up in the provisions around it, innermost first.
-        said: the referents named before; "such paragraph" is the last paragraph among them, else the one
+        earlier: the referents named before; "such paragraph" is the last paragraph among them, else the one
             around `home`.
     """
     path = (citation.section, *citation.labels) if citation.section else ()
@@ -239,7 +239,7 @@ def resolve(
         return _descended(section, citation) if section else [Referent(path, None, citation, "missing")]
     if not citation.relation:
         return _from_within(citation, home)
-    nodes = [each.node for each in reversed(said[-_MAX_RECENT:]) if not each.lack]
+    nodes = [each.node for each in reversed(earlier[-_MAX_RECENT:]) if not each.lack]
     places = [*nodes, home] if citation.relation == "such" else [home]
     around = (node for place in places if place for node in place.outwards)
     here = next((node for node in around if node.is_of(citation.level)), None)

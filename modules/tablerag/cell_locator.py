@@ -38,7 +38,7 @@ class CellLocator(Module):
 
 
 def located(
-    items: Sequence[str], table: Table, question: str = "", kept: Mapping[str, Any] | None = None
+    items: Sequence[str], table: Table, question: str = "", region: Mapping[str, Any] | None = None
 ) -> tuple[list[Cell], list[str]]:
     """Return the cell of each item, and the items that are in no cell.
 
@@ -50,7 +50,7 @@ def located(
     - Items that cover a column in the kept rows select all its cells there, because a list of places names
       each only once.
 
-    `kept` has the positions, from 0, of the kept `rows` and `columns`; None: all are kept.
+    `region` has the positions, from 0, of the kept `rows` and `columns`; None: all are kept.
     """
     texts: dict[str, list[Cell]] = {}
     for row, line in enumerate(table.rows):
@@ -58,8 +58,8 @@ def located(
             texts.setdefault(normal(text), []).append((row, column))
     candidates = [_cells_of(item, table, texts) for item in items]
     missing = [item for item, cells in zip(items, candidates, strict=True) if not cells]
-    rows = list(kept["rows"]) if kept else list(range(len(table.rows)))
-    columns = frozenset(kept["columns"]) if kept else frozenset(range(len(table.header)))
+    rows = list(region["rows"]) if region else list(range(len(table.rows)))
+    columns = frozenset(region["columns"]) if region else frozenset(range(len(table.header)))
     terms = _words(question)
 
     def column_rank(column: int) -> tuple[int, bool, int]:

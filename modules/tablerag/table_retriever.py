@@ -112,10 +112,10 @@ class TableRetriever(Module):
             **({} if self.passages is None else {"nearest": nearest(index, queries[-1], documents)}),
         }
 
-    def kept(self, found: Sequence[tuple[Table, str]]) -> list[Table]:
+    def kept(self, candidates: Sequence[tuple[Table, str]]) -> list[Table]:
         """Return the tables to keep; one without a caption gets the title of its document."""
         tables, left = list[Table](), self.max_tokens
-        for table, title in found[: self.tables]:
+        for table, title in candidates[: self.tables]:
             text = table_text(table.take_rows(range(min(_SHOWN_ROWS, len(table.rows)))), style="pipe")
             left -= estimated_tokens(text)
             if left < 0 and tables:
@@ -174,9 +174,9 @@ def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dic
     return sources
 
 
-def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
+def source_of(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a retrieved table as a source: its id, name and place."""
-    return {"id": found["id"], "table": found["name"], **found["source"]}
+    return {"id": table["id"], "table": table["name"], **table["source"]}
 
 
 _lock = threading.Lock()  # lru_cache alone may open an index twice

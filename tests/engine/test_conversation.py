@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Module, State, Table, tool
-from chameleon.core.conversation import MAX_TEXT_TOKENS, MAX_TOKENS, MAX_TURNS, told, turns
+from chameleon.core.conversation import MAX_TEXT_TOKENS, MAX_TOKENS, MAX_TURNS, conversation_text, turns
 from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.prompt import Prompt
 from chameleon.errors import InputError, LogError
 from chameleon.llm import ScriptedModel
+from chameleon.planners.descriptions import inputs_of
 from chameleon.planners.fixed import Fixed
-from chameleon.planners.told import inputs_of
 from chameleon.text import estimated_tokens
 from tests.engine.doubles import Ask, Does, executor, failing, inventory_of
 
@@ -119,12 +119,14 @@ class TestAModel:
         ((_, said),) = prompt.render({"question": "And Oslo?", "history": HISTORY})
         assert said.partition("</conversation>\n")[2].lstrip("\n").startswith(before)
         asked = text.replace("{{ question }}", "And Oslo?")
-        assert said.replace(told(HISTORY), "").replace("\n", "") == asked.replace("\n", "")
+        assert said.replace(conversation_text(HISTORY), "").replace("\n", "") == asked.replace("\n", "")
 
     @pytest.mark.parametrize("planner", ["one_shot", "react"])
     def test_that_plans_is_told_them_once_as_lines(self, planner: str) -> None:
         shown = inputs_of(State({"question": "And Oslo?", "table": TABLE, "history": tuple(HISTORY)}), 1_000)
-        assert shown.endswith(f"{told(HISTORY)}\n\nQuestion: And Oslo?") and shown.startswith("Table (visits")
+        assert shown.endswith(f"{conversation_text(HISTORY)}\n\nQuestion: And Oslo?") and shown.startswith(
+            "Table (visits"
+        )
         client = ScriptedModel(lambda _: '[{"module": "convert", "args": {"celsius": 4}}]')
         convert = tool(lambda celsius: celsius, name="convert")
         Executor([convert], LLM.connect(client), planner=planner).run({"question": "?", "history": HISTORY})
@@ -141,13 +143,13 @@ class TestAModel:
 def test_what_is_told_is_bounded_and_says_where_first_turns_are_left_out() -> None:
     history = [{"question": f"{n} " + "why " * 900, "answer": "b" * 90_000} for n in range(40)]
     texts = [text for turn in turns(history) for text in turn.values()]
-    assert estimated_tokens(told(history)) < MAX_TOKENS + 100 and texts[-2].startswith("39 ")
+    assert estimated_tokens(conversation_text(history)) < MAX_TOKENS + 100 and texts[-2].startswith("39 ")
     assert all(estimated_tokens(text) <= MAX_TEXT_TOKENS + 1 for text in texts)
     history = [{"question": str(n), "answer": "a"} for n in range(MAX_TURNS)]
-    assert "left out" not in told(history) and len(turns([*history, *HISTORY])) == MAX_TURNS
-    assert "; its first turns are left out):\n" in told([*history, *HISTORY])
+    assert "left out" not in conversation_text(history) and len(turns([*history, *HISTORY])) == MAX_TURNS
+    assert "; its first turns are left out):\n" in conversation_text([*history, *HISTORY])
     none: list[Any] = [None, "text", [], [1], [{"answer": "Rome"}], {"question": "?"}]
-    assert all(turns(each) == [] and told(each) == "" for each in none)
+    assert all(turns(each) == [] and conversation_text(each) == "" for each in none)
 
 
 def test_a_log_leaves_a_turn_that_did_not_end(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from chameleon.core.events import Event, Failure, Plan, RunEnded, RunStarted, St
 from chameleon.evaluation.benchmark import Judgment, Problem
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.run import Run, read_run, told_apart
+from chameleon.evaluation.run import Run, read_run, uniquely_named
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.system_table import Comparison
 from chameleon.llm import LLM
@@ -137,7 +137,7 @@ def _hostile_call() -> Call:
 
 
 def page_of(*runs: Run, folder: Path, problems: int = 200) -> str:
-    named = told_apart(runs)
+    named = uniquely_named(runs)
     write_page(named, Comparison.of(named), folder / "page.html", problems)
     return (folder / "page.html").read_text("utf-8")
 

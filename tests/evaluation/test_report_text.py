@@ -23,7 +23,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.page_views import TableChange
-from chameleon.evaluation.run import Run, read_run, told_apart
+from chameleon.evaluation.run import Run, read_run, uniquely_named
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.run_page import events_of, page_of, write_run_page
 from chameleon.evaluation.stats import END, START, PlanStats
@@ -120,8 +120,8 @@ def test_runs_of_one_name_are_told_apart_and_benchmarks_have_a_table_each(paths:
         name, columns, published = "another", ("ONLY",), ()
 
     first = read_run(paths[0])
-    elsewhere = replace(first, path=Path("elsewhere") / "offline")
-    assert [each.name for each in told_apart([first, elsewhere])] == [str(first.path), "elsewhere/offline"]
+    other = replace(first, path=Path("elsewhere") / "offline")
+    assert [each.name for each in uniquely_named([first, other])] == [str(first.path), "elsewhere/offline"]
     second = replace(first, settings={**first.settings, "benchmark": "another"}, benchmark=Another())
     tables = Comparison.of([first, second, first])
     assert [table.benchmark.name for table in tables] == ["tabmwp", "another"]

@@ -97,7 +97,7 @@ def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table
     call = {"type": "tool_call", "id": "1", "name": made.name, "args": args}
     message = made.invoke(call)
     assert isinstance(message, ToolMessage) and message.artifact["program"][0] == "table_reader"
-    fixed = as_tool(executor, name="league", description="Asks the league.", given={"table": league})
+    fixed = as_tool(executor, name="league", description="Asks the league.", fixed_inputs={"table": league})
     assert fixed.name == "league" and "table" not in fixed.args
     assert fixed.invoke({"question": HOW_MANY}) == "47"
     for one, wrong, said in (
@@ -110,7 +110,7 @@ def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table
         for result in (one.invoke(asked), asyncio.run(one.ainvoke(asked))):
             assert result.status == "error" and said in result.content
     with pytest.raises(InputError, match="does not take tabel"):
-        as_tool(executor, given={"tabel": league})
+        as_tool(executor, fixed_inputs={"tabel": league})
 
 
 def test_a_tool_of_langchain_inside_belongs_to_the_run_outside() -> None:

@@ -180,7 +180,7 @@ def asked_in_pieces(url: str) -> tuple[Any, list[str]]:
     heard: list[str] = []
     connection = LLM.connect("openai:local", base_url=url, api_key="k", retries=0)._pipeline.connection
     request = ModelRequest.of("openai:local", "hi", {})
-    replies = connection.send(request, connection.fit(request), tell=heard.append)
+    replies = connection.send(request, connection.fit(request), on_text=heard.append)
     assert isinstance(replies, list), replies
     return replies[0], heard
 

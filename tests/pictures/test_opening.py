@@ -26,10 +26,10 @@ from chameleon.pictures import opening
 from chameleon.pictures.engines import read_lines
 from chameleon.pictures.opening import Attachment, check_picture, read_picture
 from chameleon.pictures.pieces import (
+    UNCLEAR,
     UNREAD,
-    UNTOLD,
     Piece,
-    lines_are_told,
+    lines_are_clear,
     lines_of,
     rectangle,
     text_of,
@@ -239,13 +239,13 @@ def test_where_angles_scatter_lines_cannot_be_told(angle: float, spread: int, ch
     pieces = [p.at(spread * (number % 3 - 1)).turned(angle, (0, 0)) for number, p in enumerate(receipt())]
     chance.shuffle(pieces)
     lines = lines_of(pieces)
-    assert not lines_are_told(lines) or all(len(line) == 1 for line in lines)
+    assert not lines_are_clear(lines) or all(len(line) == 1 for line in lines)
     cache = cache_of(pieces)
     with pytest.raises(Declined):
         LabelReader().run(State(input=TOTAL, cache=cache))
-    if not lines_are_told(lines):
+    if not lines_are_clear(lines):
         told = str(cache["detected_text"]).split("\n")
-        assert told[0] == UNTOLD and sorted(told[1:]) == sorted(piece.text for piece in pieces)
+        assert told[0] == UNCLEAR and sorted(told[1:]) == sorted(piece.text for piece in pieces)
 
 
 def test_the_tilt_is_measured_in_pixels_and_letters_alone_do_not_tell_it() -> None:
@@ -254,7 +254,7 @@ def test_the_tilt_is_measured_in_pixels_and_letters_alone_do_not_tell_it() -> No
 
     assert cache_of(magnets(0, 0))["detected_text"] == "N S N S"
     three = magnets(0, 0) + magnets(400, 0) + magnets(0, 20)
-    assert str(cache_of(three)["detected_text"]).startswith(UNTOLD)
+    assert str(cache_of(three)["detected_text"]).startswith(UNCLEAR)
     for angle in (-25, -6, 0, 4, 20):
         page = Image.new("RGB", (420, 420), "white")
         ImageDraw.Draw(page).text((60, 190), "Subtotal 123.45", "black", ImageFont.load_default(size=30))

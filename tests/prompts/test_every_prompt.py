@@ -18,7 +18,7 @@ from chameleon.core.access import arguments_of
 from chameleon.core.prompt import Prompt, slots_of
 from chameleon.core.state import State
 from chameleon.inventory import Card
-from chameleon.planners.told import inputs_of
+from chameleon.planners.descriptions import inputs_of
 from chameleon.quoting import Quoted, block
 from chameleon.table import Table
 from tests.benchmarks.shared_data import DATA, needs_data

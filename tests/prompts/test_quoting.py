@@ -11,7 +11,7 @@ from chameleon.core.state import State
 from chameleon.inventory import Card
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.table_ops.selection import SelectColumn
-from chameleon.planners.told import inputs_of
+from chameleon.planners.descriptions import inputs_of
 from chameleon.quoting import as_data, block, untagged
 from chameleon.table import Table
 from chameleon.table.formats import STYLES

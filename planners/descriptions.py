@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from chameleon.core.conversation import HISTORY, told
+from chameleon.core.conversation import HISTORY, conversation_text
 from chameleon.core.prompt import (
     LONGEST_CELL,
     named_tables,
@@ -26,7 +26,7 @@ _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
 def inputs_of(state: State, max_text_tokens: int) -> Quoted:
     """Write all inputs, each under its name: the question last, data in blocks."""
-    conversation = told(state.input.get(HISTORY))
+    conversation = conversation_text(state.input.get(HISTORY))
     excluded = ("question", HISTORY) if conversation else ("question",)
     inputs = {key: value for key, value in state.input.items() if key not in excluded}
     parts = [_text(key, value, max_text_tokens) for key, value in inputs.items() if value not in ("", (), {})]
