@@ -317,8 +317,12 @@ def with_new_names(
 ) -> dict[str, Any]:
     """Rename keys or options whose names version 0.3 drops, with a warning for each.
 
-    `where` is the place of the entry, and `names` maps old names to new ones. Raises `InventoryError` for an
-    `asks` that is neither "approval" nor empty: a typo must not run a tool.
+    Args:
+        where: the place of the entry.
+        names: the new name of each old one.
+
+    Raises:
+        InventoryError: for an `asks` that is neither "approval" nor empty: a typo must not run a tool.
     """
     renamed = dict(entry)
     for old in (name for name in names if name in entry):

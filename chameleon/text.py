@@ -113,9 +113,12 @@ def is_address(source: str) -> bool:
 def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> str:
     """Replace every secret in `text` by `***`.
 
-    Secrets are the values of environment variables named like one (`*_API_KEY`, `*_TOKEN`, …), the strings in
-    `also`, authorization headers, passwords in addresses, key-like query parameters and strings shaped like
-    a provider's key. `environ` replaces the variables of this process.
+    Secrets are the values of environment variables named like one (`*_API_KEY`, `*_TOKEN`, …), authorization
+    headers, passwords in addresses, key-like query parameters and strings shaped like a provider's key.
+
+    Args:
+        also: further secrets.
+        environ: the variables to use instead of this process's.
     """
     for secret in known_secrets(also, environ):
         text = text.replace(secret, MASK)

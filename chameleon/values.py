@@ -1,7 +1,5 @@
 """The values a run may hold: JSON, `Table` and paths; how they are frozen and written to a log."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +71,7 @@ class ReadOnly(dict[str, Any]):
         hint = f"There are: {names}{' …' if len(self) > _MAX_KEYS else ''}." if self else "It is empty."
         raise NoSuchKey(f"there is no key {str(key)[:_MAX_KEY_CHARS]!r}", hint=hint)
 
-    def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
+    def __reduce__(self) -> "tuple[type[ReadOnly], tuple[dict[str, Any]]]":
         return ReadOnly, (dict(self),)  # by default pickle sets each item, which is refused
 
 
@@ -87,8 +85,9 @@ class _Unfit(Exception):
 class Room:
     """The allowed size of a value: the characters of its texts, and similar amounts for its other parts.
 
-    `more` returns extra characters in addition to the `megabytes`, such as those of a run's input; it is
-    called only if these are not enough.
+    Args:
+        megabytes: of characters.
+        more: returns extra characters, such as those of a run's input; called only if these are not enough.
     """
 
     def __init__(self, megabytes: float | None = None, more: Callable[[], int] = lambda: 0) -> None:

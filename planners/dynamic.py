@@ -28,20 +28,21 @@ _CALL = re.compile(r"\bf_(\w+)\s*\(|<END>", re.IGNORECASE)
 class Dynamic(AsksModel, Planner):
     """Picks the next operation from the current table, until a model ends the chain.
 
-    - `follows`: which operations may follow which; `start` and `end` are the ends of the chain. An operation
-      that was refused or failed is not offered again, nor is one that reads something missing; if only one
-      candidate is left, no model is asked.
-    - `then`: the modules that answer from the table, run once the chain has ended.
-    - `max_operations`: the maximum number of operations in a chain (published: 5).
-    - `samples`: with more than one, the next operation is voted on; `weights` sets the weight of each reply
-      (`chameleon.core.llm_module.weights_of`).
-    - `structured`: as for every part that asks a model.
-    - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how the table is written into the prompt;
-      `max_text_tokens`: how much of each text. Of the input's other `tables` it shows the names, columns and
-      two rows.
-
     A module of the chain may return a link, a mapping with `call` (its text in the chain) and, if it was
     refused, `refused`; a module that returns anything else is shown by its name.
+
+    Args:
+        follows: which operations may follow which; `start` and `end` are the ends of the chain. An operation
+            that was refused or failed is not offered again, nor is one that reads something missing; if only
+            one candidate is left, no model is asked.
+        then: the modules that answer from the table, run once the chain has ended.
+        max_operations: the maximum number of operations in a chain (published: 5).
+        samples: with more than one, the next operation is voted on; `weights` sets the weight of each reply
+            (`chameleon.core.llm_module.weights_of`).
+        structured: as for every part that asks a model.
+        table_style, max_rows, max_cell, max_table_tokens: how the table is written into the prompt;
+            `max_text_tokens`: how much of each text. Of the input's other `tables` it shows the names,
+            columns and two rows.
     """
 
     prompt = "wikitq/planner"
@@ -130,9 +131,14 @@ class Dynamic(AsksModel, Planner):
     def choose(
         self, state: State, chain: Sequence[Link], cards: Sequence[Card], names: Sequence[str]
     ) -> str | None:
-        """Choose the next operation, one of `names`, or `END` if among them; `cards` describe the operations.
+        """Choose the next operation.
 
-        A reply that names none of them counts as `END`, as published; None if only these replies end it.
+        Args:
+            cards: describe the operations.
+            names: the operations to choose from, with `END` if the chain may end.
+
+        Returns:
+            one of `names`. A reply that names none counts as `END`, as published; None if only these end it.
         """
         others = named_tables(state.input.get("tables") or ())
         slots = slots_of(state, self.table_view) | {

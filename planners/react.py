@@ -91,12 +91,13 @@ class React(ShowsCards, AsksModel, Planner):
     from the results: by default the last module in the inventory's rules. The model may call in `max_turns`
     turns, and must answer in the next.
 
-    - `native`: whether it gets the modules as its provider's tools, with `auto` if it is known to support
-      them; otherwise their cards are in the prompt, and calls in its text.
-    - `max_output_tokens`: how much of each output it sees; `max_text_tokens`: of each text of the input.
-    - `checked`: whether an answer must come from a tool's result, or from a cell if nothing is to be
-      computed; otherwise the model is asked once more, and then the run declines.
-    - `shortlist`, `always`, `hidden`, `embeddings`, `max_card_tokens`: as for `one_shot`.
+    Args:
+        native: whether it gets the modules as its provider's tools, with `auto` if it is known to support
+            them; otherwise their cards are in the prompt, and calls in its text.
+        max_output_tokens: how much of each output it sees; `max_text_tokens`: of each text of the input.
+        checked: whether an answer must come from a tool's result, or from a cell if nothing is to be
+            computed; otherwise the model is asked once more, and then the run declines.
+        shortlist, always, hidden, embeddings, max_card_tokens: as for `one_shot`.
     """
 
     prompt = "planners/react"

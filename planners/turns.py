@@ -1,7 +1,5 @@
 """The calls of a model in each of its turns and their results, read from the state of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from chameleon.core.events import Plan, Step, StepRecord
@@ -31,13 +29,13 @@ class Turn:
         redone = {record.step.module: record for record in records if record.step.redo is not None}
         return [redone.get(step.module, record) for step, record in zip(self.plan.steps, ran, strict=True)]
 
-    def came_to_the_same(self, other: Turn) -> bool:
+    def came_to_the_same(self, other: "Turn") -> bool:
         """Return whether another turn made the same calls with the same results."""
         mine, theirs = ([each and each.output for each in turn.results] for turn in (self, other))
         return self.plan.steps == other.plan.steps and mine == theirs
 
     @classmethod
-    def all_of(cls, state: State) -> Iterator[Turn]:
+    def all_of(cls, state: State) -> "Iterator[Turn]":
         """Yield the turns of a planner asked after each of its plans; refused ones have no results."""
         records, place = state.executed, 0
         plans = [plan for plan in state.plans if plan.kind in OWN_PLANS]

@@ -4,8 +4,6 @@ Sources: the repositories ppasupat/WikiTableQuestions, `evaluator.py` 1.0.2, whi
 wenhuchen/TableCoT, `wikitableqa/outputs/`, whose rule is looser than the official one.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -78,7 +76,7 @@ class DenotedAnswer:
         """Return the value that identifies an answer within its side: its number or date, else its text."""
         return self.meant is None, self.text if self.meant is None else self.meant
 
-    def matches(self, other: DenotedAnswer) -> bool:
+    def matches(self, other: "DenotedAnswer") -> bool:
         """Compare the texts, the numbers to within a millionth, or the dates with their gaps."""
         if self.text == other.text:
             return True

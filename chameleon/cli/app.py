@@ -1,19 +1,15 @@
 """The commands: their options, and the function of each, whose file is loaded when it runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from typer import Argument, Option
 
 from chameleon.cli import options as shared
-
-if TYPE_CHECKING:
-    from chameleon.cli.settings import Settings
+from chameleon.cli.settings import Settings
 
 DATA = Argument(
     ..., metavar="DATA", help="Your questions (CSV, Excel, JSON lines), or a benchmark's release."

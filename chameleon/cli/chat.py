@@ -1,13 +1,11 @@
 """`chameleon chat`: one question after another, each answered like `ask` with the earlier ones as context."""
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -23,13 +21,11 @@ from chameleon.core.conversation_log import ConversationLog
 from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.state import State
 from chameleon.errors import InputError
+from chameleon.interop.otlp import Traces
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.run.executor import Executor
 from chameleon.table import Table, to_terminal
 from chameleon.text import counted, harmless, one_line
-
-if TYPE_CHECKING:
-    from chameleon.interop.otlp import Traces
 
 _HELP = (
     "A line is a question, and may refer to those before it. /table shows the current table, /history "

@@ -1,11 +1,9 @@
 """Evaluate one inventory over problems: check it before the first call, show progress, keep and resume it."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.scoring import Data
@@ -23,14 +21,12 @@ from chameleon.evaluation.run import DASH
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.run_settings import settings_of
 from chameleon.figures import in_digits, in_dollars, in_time
+from chameleon.interop.otlp import Traces
 from chameleon.inventory.obstacles import all_of
 from chameleon.run.executor import Executor
 from chameleon.text import counted, harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import freeze
-
-if TYPE_CHECKING:
-    from chameleon.interop.otlp import Traces
 
 
 @dataclass

@@ -1,14 +1,12 @@
 """`chameleon index` and `recall`: index files and folders, and measure how well they are found."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -20,12 +18,10 @@ from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time
+from chameleon.retrieval.index import Index
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless
 from chameleon.usage import Meter, Usage, recording
-
-if TYPE_CHECKING:
-    from chameleon.retrieval.index import Index
 
 _SUMMARIES = "chameleon.modules.documents.summaries"
 _MAX_LINES, _MAX_PLACES = 20, 5

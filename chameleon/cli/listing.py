@@ -1,12 +1,11 @@
 """`chameleon list`: list the available modules, planners, inventories, experiments and benchmarks."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from importlib.metadata import EntryPoint
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -16,9 +15,6 @@ from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import find_class, hints_of, shipped
 from chameleon.inventory.source import INVENTORY, read_source, shipped_grids
 from chameleon.inventory.user_code import distribution_of, installed, load_entry
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 _SHIPPED = "shipped"
 _PACKAGES = re.compile(r"(?:\w+\.)+(?=\w)")  # in front of a type: "chameleon.table."

@@ -1,7 +1,5 @@
 """Print a run as a page of text: what runs and why, the plan, each step, the answer, and its sources."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap
@@ -62,7 +60,7 @@ class RunPage:
     above: Sequence[str] = ()
     started: float = field(default_factory=time.monotonic)
     steps: int = 0
-    inside: RunPage | None = None
+    inside: "RunPage | None" = None
     state: State = State()
     notes: list[str] = field(default_factory=list)
     why: str = ""

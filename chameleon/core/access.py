@@ -1,7 +1,5 @@
 """What one module may read, change and take as arguments, according to its declarations."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -57,7 +55,7 @@ class Access:
     needs_model: bool = False
 
     @classmethod
-    def of(cls, module: Module) -> Access:
+    def of(cls, module: Module) -> "Access":
         """Return the access that a module declares."""
         asks, arguments, traits = needs_model(module), arguments_of(module), module.traits
         reads = None if module.reads is None else split_keys(module.reads)
@@ -77,7 +75,7 @@ class Access:
         )
 
     def view(
-        self, state: State, step: Step | None = None, others: Mapping[str, Access] = MappingProxyType({})
+        self, state: State, step: Step | None = None, others: Mapping[str, "Access"] = MappingProxyType({})
     ) -> State:
         """Return the state without the keys the module did not declare; "history" also shows the plans.
 
@@ -99,7 +97,7 @@ class Access:
             part.kind, part.reads, part.given = kind, self.reads, whole_of
         return base.with_fields(input=parts["input"], cache=parts["cache"], step=step, missing=missing)
 
-    def _unavailable(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
+    def _unavailable(self, state: State, others: Mapping[str, "Access"]) -> Iterator[MissingKeys]:
         """Yield the keys missing because their module failed, unless that module will run again."""
         pending = {step.module for step in state.pending}
         for name, failure in state.failures.items():
@@ -115,7 +113,7 @@ class Access:
         have = frozenset(present)
         return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
 
-    def is_read_by(self, other: Access) -> bool:
+    def is_read_by(self, other: "Access") -> bool:
         """Return whether another module declares to read what it writes."""
         return other.reads is not None and not self.writes.isdisjoint(other.reads)
 

@@ -4,8 +4,6 @@ In a plan an argument may refer to the output of an earlier step: "$weather.temp
 "$$" is a literal dollar sign.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json
@@ -90,7 +88,7 @@ class Arguments:
     @classmethod
     def of(
         cls, module: str, run: Callable[..., Any], model: type[BaseModel] | None, skip: Collection[str] = ()
-    ) -> Arguments | None:
+    ) -> "Arguments | None":
         """Return the arguments of a module, or None if it takes none.
 
         Args:
@@ -298,7 +296,7 @@ class Reference:
     path: tuple[str, ...] = ()
 
     @classmethod
-    def parse(cls, text: str, earlier: Collection[str]) -> Reference | None:
+    def parse(cls, text: str, earlier: Collection[str]) -> "Reference | None":
         """Return the reference that a whole text is, or None for literal text that names no earlier step."""
         match = _REFERENCE.fullmatch(text)
         if match is None or not (name := _step_called(match[1], earlier)):

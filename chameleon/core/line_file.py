@@ -23,8 +23,11 @@ class LineFile:
     """Append whole lines from several threads, one process at a time.
 
     Every line is handed to the operating system at once, so a killed process loses none. Raises `LogError`
-    if another run has the file open, `InputError` if it is not a regular file. `what` names the file in
-    errors; `hint` says what to do when it cannot be used.
+    if another run has the file open, `InputError` if it is not a regular file.
+
+    Args:
+        what: names the file in errors.
+        hint: what to do when it cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str], what: str = "log", hint: str = "") -> None:

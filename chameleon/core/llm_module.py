@@ -49,10 +49,11 @@ RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the mod
 class Asking:
     """The inventory's settings for a part that asks a model.
 
-    - `params`: parameters of the call, such as {"max_tokens": 256}.
-    - `folders`, `place`: where to look for its prompt, and the file and line that name it.
-    - `model`: the part's own model, "provider:name", with `connection` (retries, timeout, prices).
-    - `has_own_stop`: whether to use the stop texts of its prompt.
+    Attributes:
+        params: parameters of the call, such as {"max_tokens": 256}.
+        folders, place: where to look for its prompt, and the file and line that name it.
+        model: the part's own model, "provider:name", with `connection` (retries, timeout, prices).
+        has_own_stop: whether to use the stop texts of its prompt.
     """
 
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -64,15 +65,14 @@ class Asking:
 
 
 class AsksModel:
-    """Ask a model with a prompt file.
+    """Ask a model with a prompt file. Shipped classes may set `_asking`.
 
-    - `prompt`: the prompt file, such as "folder/name", next to the inventory or shipped; the inventory may
-      name another.
-    - `structured`: whether replies must follow a JSON schema, if the part has one. "auto" does so if the
-      model is known to support it and has refused none; otherwise the prompt asks for text.
-    - `folders`: where to look for the prompt when the class is used from Python.
-
-    Shipped classes may set `_asking`.
+    Attributes:
+        prompt: the prompt file, such as "folder/name", next to the inventory or shipped; the inventory may
+            name another.
+        structured: whether replies must follow a JSON schema, if the part has one. "auto" does so if the
+            model is known to support it and has refused none; otherwise the prompt asks for text.
+        folders: where to look for the prompt when the class is used from Python.
     """
 
     name: str = ""

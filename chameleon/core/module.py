@@ -1,7 +1,5 @@
 """`Module`: one tool. Subclass it and write `run`; nothing else is required."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import logging
@@ -9,17 +7,15 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from pydantic import BaseModel
+
+from chameleon.core.arguments import Arguments
 from chameleon.core.events import Event, Nested
 from chameleon.core.state import State
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.text import snake_case
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from chameleon.core.arguments import Arguments
 
 Keys = str | tuple[str, ...]
 Part = TypeVar("Part")
@@ -43,16 +39,18 @@ _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")  # one 
 class Traits:
     """Facts about a module that only the engine needs; your own modules rarely set any.
 
-    - `returns`: the type of its output for the card, such as "{temp: number}"; a function's own by default.
-    - `non_text`: keys of its `writes` that hold no text for a model, such as coordinates: if the module
-      fails, no prompt lists them as missing.
-    - `takes_code`: a language, such as "sql"; a model may then call it with a code block as its argument.
-    - `exclusive_group`: steps of modules with the same name here never run in parallel: a server's tools.
-    - `server_name`, `server_schema`: its name on its server, which plans may also use, and the server's
-      description of it, as JSON, which is kept in the log of a run.
-    - `arguments`: the arguments a plan gives it; by default read from the signature of `run`.
-    - `shows_own_keys`: its prompt shows what the user's modules wrote under their own keys. The inventory
-      adds those to `extra_reads`, which also has `reads:` of its entry; `known_keys` are all the others.
+    Attributes:
+        returns: the type of its output for the card, such as "{temp: number}"; a function's own by default.
+        non_text: keys of its `writes` that hold no text for a model, such as coordinates: if the module
+            fails, no prompt lists them as missing.
+        takes_code: a language, such as "sql"; a model may then call it with a code block as its argument.
+        exclusive_group: steps of modules with the same name here never run in parallel: a server's tools.
+        server_name, server_schema: its name on its server, which plans may also use, and the server's
+            description of it, as JSON, which is kept in the log of a run.
+        arguments: the arguments a plan gives it; by default read from the signature of `run`.
+        shows_own_keys: its prompt shows what the user's modules wrote under their own keys. The inventory
+            adds those to `extra_reads`, which also has `reads:` of its entry; `known_keys` are all the
+            others.
     """
 
     returns: str = ""
@@ -70,24 +68,24 @@ class Traits:
 class Module:
     """Reads the state and returns its output: a tool that the executor can run.
 
-    Class attributes, all optional:
-
-    - `name`: its name in plans; default: the class name in snake_case.
-    - `description`, `when`: the card that the planner reads; default: the docstring.
-    - `reads`, `writes`: keys such as "input.table", "cache.knowledge?" (may be missing) or
-      "cache.a|cache.b" (either is enough), as a tuple or one string with commas. A module that declares
-      `reads` sees nothing else, and may run in parallel with modules it does not depend on; one that does
-      not sees everything and runs by itself. `writes` defaults to "cache.<name>", and to any key if the
-      class overrides `update_input` or `update_cache`; a single key receives the output.
-    - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by name.
-    - `Args`: a pydantic model of the arguments that a plan gives it, passed to `run` by name; default: the
-      parameters of `run` after the state.
-    - `requires_approval`: whether a person must approve each of its steps.
-    - `max_runs`: how many times one run may use it; None for no limit.
-    - `traits`: settings for the engine only, see `Traits`.
-
     The constructor's keyword parameters are the module's settings; annotate them so that the inventory can
-    check them. One instance serves all threads: keep nothing on `self` after `setup`.
+    check them. One instance serves all threads: keep nothing on `self` after `setup`. All attributes are
+    optional.
+
+    Attributes:
+        name: its name in plans; default: the class name in snake_case.
+        description, when: the card that the planner reads; default: the docstring.
+        reads, writes: keys such as "input.table", "cache.knowledge?" (may be missing) or "cache.a|cache.b"
+            (either is enough), as a tuple or one string with commas. A module that declares `reads` sees
+            nothing else, and may run in parallel with modules it does not depend on; one that does not sees
+            everything and runs by itself. `writes` defaults to "cache.<name>", and to any key if the class
+            overrides `update_input` or `update_cache`; a single key receives the output.
+        uses: what else it needs, such as "gpu", "web" or "model", and environment variables by name.
+        Args: a pydantic model of the arguments that a plan gives it, passed to `run` by name; default: the
+            parameters of `run` after the state.
+        requires_approval: whether a person must approve each of its steps.
+        max_runs: how many times one run may use it; None for no limit.
+        traits: settings for the engine only, see `Traits`.
     """
 
     name: str = ""

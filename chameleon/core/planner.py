@@ -1,7 +1,5 @@
 """Planners, and how a plan is proposed, checked, and accepted or refused."""
 
-from __future__ import annotations
-
 import copy
 import difflib
 import json
@@ -35,7 +33,7 @@ class PlanContext(Protocol):
     @property
     def rules(self) -> Any: ...
     @property
-    def planner(self) -> Planner: ...
+    def planner(self) -> "Planner": ...
     @property
     def access(self) -> Mapping[str, Access]: ...
     @property
@@ -48,20 +46,21 @@ class Planner:
     """Chooses the next steps of a run. Subclass it and write `propose`.
 
     The executor asks it whenever no steps are pending. A planner needs no memory, because the state holds
-    everything that happened. Class attributes and properties, all optional:
+    everything that happened. All attributes are optional.
 
-    - `name`: the name on its plans; default: the class name in snake_case.
-    - `returns_full_plan`: whether it proposes whole plans, which are checked against all rules.
-    - `fixed_plans`: plans known in advance, which `chameleon check` can check against the rules.
-    - `reads`: keys of the state that it needs; the input or a module must provide them.
-    - `planners`: the planners it delegates to; they are checked too, and resolved in the same inventory.
-    - `extra_modules`: modules that its plans need in addition to the inventory's own, by name.
+    Attributes:
+        name: the name on its plans; default: the class name in snake_case.
+        returns_full_plan: whether it proposes whole plans, which are checked against all rules.
+        fixed_plans: plans known in advance, which `chameleon check` can check against the rules.
+        reads: keys of the state that it needs; the input or a module must provide them.
+        planners: the planners it delegates to; they are checked too, and resolved in the same inventory.
+        extra_modules: modules that its plans need in addition to the inventory's own, by name.
     """
 
     name: str = ""
     returns_full_plan: bool = True
     reads: Sequence[str] = ()
-    planners: Sequence[Planner] = ()
+    planners: "Sequence[Planner]" = ()
     extra_modules: Mapping[str, Module] = MappingProxyType({})
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -4,8 +4,6 @@
 the same lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -82,14 +80,14 @@ class State:
     missing: tuple[MissingKeys, ...] = field(default=(), compare=False)
 
     @classmethod
-    def fold(cls, events: Iterable[Event]) -> State:
+    def fold(cls, events: Iterable[Event]) -> "State":
         """Return the state after these events."""
         state = cls()
         for event in events:
             state = state.after(event)
         return state
 
-    def with_fields(self, **changes: Any) -> State:
+    def with_fields(self, **changes: Any) -> "State":
         """Return the state with these fields changed, ten times faster than `dataclasses.replace`."""
         new = object.__new__(State)  # the class is frozen: bypass its `__setattr__`
         fields = new.__dict__
@@ -97,7 +95,7 @@ class State:
         fields.update(changes)
         return new
 
-    def after(self, event: Event) -> State:
+    def after(self, event: Event) -> "State":
         """Return the state after the event. Raises `LogError` for an event out of order."""
         if isinstance(event, RunStarted):
             if self.started is not None:
@@ -125,7 +123,7 @@ class State:
             return state if event.kind == "repair" else state.with_fields(asked=(), allowed=(), denied=())
         return self.with_fields(ended=event)
 
-    def _after_approval(self, event: Approval) -> State:
+    def _after_approval(self, event: Approval) -> "State":
         if not event.steps or any(step not in self.pending for step in event.steps):
             raise LogError(f"the log asks for or gives approval of steps that are not pending: {event}")
         if event.said == "asked":
@@ -148,7 +146,12 @@ class State:
     def answer_approval(self, answer: Said, by: str) -> Event:
         """Return the event that answers a waiting approval.
 
-        `answer` is "yes" or "no", and `by` says who or what answered. Raises `LogError` if none is waiting.
+        Args:
+            answer: "yes" or "no".
+            by: who or what answered.
+
+        Raises:
+            LogError: if none is waiting.
         """
         if self.asked:
             return Approval(self.asked, answer, by)
@@ -161,7 +164,7 @@ class State:
         count = max(len(self.plan) - len(self.pending), 0)  # the planned steps that are done
         return self.plan if plan.kind == "repair" else self.plan[:count] + plan.names
 
-    def _after_step(self, record: StepRecord) -> State:
+    def _after_step(self, record: StepRecord) -> "State":
         if self.inside:
             within = {**self.within, len(self.history): self.inside}
             return self.with_fields(within=within, inside=())._after_step(record)

@@ -1,7 +1,5 @@
 """The lines of a PDF's page in writing order, with its heads and feet recognized."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import re
@@ -91,10 +89,10 @@ class Line:
     def x1(self) -> float:
         return self.words[-1].x1
 
-    def is_level_with(self, other: Line) -> bool:
+    def is_level_with(self, other: "Line") -> bool:
         return abs(self.base - other.base) <= _MAX_LIFT * max(self.size, other.size)
 
-    def goes_on(self, below: Line) -> bool:
+    def goes_on(self, below: "Line") -> bool:
         """Return whether `below` is right below this line, and neither is a table."""
         furthest = LEADING * max(self.size, below.size)
         return not (self.table or below.table) and 0 < self.base - below.base <= furthest

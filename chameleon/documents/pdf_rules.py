@@ -1,7 +1,5 @@
 """The lines that a PDF's page draws, and the grids of cells that they form."""
 
-from __future__ import annotations
-
 import ctypes
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +24,7 @@ class _Rule(NamedTuple):
     def covers(self, place: float) -> bool:
         return self.begin - NEAR <= place <= self.end + NEAR
 
-    def meets(self, other: _Rule) -> bool:
+    def meets(self, other: "_Rule") -> bool:
         return self.covers(other.at) and other.covers(self.at)
 
 

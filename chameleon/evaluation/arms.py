@@ -83,8 +83,11 @@ def left_of(state: State, problem: Problem, groups: Groups, text: str | None) ->
     """Return how much of the table reaches a model, if known.
 
     The values are its `rows` and `columns`, their share of the original `cells`, the estimated `tokens` of
-    the table as shown (`text`), and `gold_kept`: whether the gold cells (`groups`) are still included. A
-    failed run keeps nothing.
+    the table as shown, and `gold_kept`: whether the gold cells are still included. A failed run keeps none.
+
+    Args:
+        groups: the gold cells, of each group of which one is needed.
+        text: the table as shown.
     """
     failed = _failure_in(state) is not None
     has = (False if groups else None) if failed else has_gold(state, problem, groups)

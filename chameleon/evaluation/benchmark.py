@@ -1,7 +1,5 @@
 """The definition of a benchmark: a reader of problems, the official scorers, and the columns of its table."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -107,7 +105,7 @@ class Scorer(Described):
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether a prediction (or None) is right."""
 
-    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> Judgment:
+    def judged(self, prediction: Any, problem: Problem, *, answered: bool = True) -> "Judgment":
         """Judge a prediction. A run that did not answer is never right, whatever it holds."""
         return Judgment(answered and self.right(prediction, problem))
 

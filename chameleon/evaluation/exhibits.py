@@ -69,8 +69,12 @@ def exhibits_of(
 ) -> Iterator[Exhibit]:
     """Yield `published` figures by their source in print, adding the runs' own, then figures only runs have.
 
-    The chains of the run `chains_of` are used for all; `labels` are counts of answers by run name. Raises
-    `InputError` for a run that shares no problem with `chains_of`.
+    Args:
+        chains_of: the run whose chains are used for all.
+        labels: counts of answers by run name.
+
+    Raises:
+        InputError: for a run that shares no problem with `chains_of`.
     """
     kinds = {figure.get("kind") for figure in published.values()}
     unpublished = [("", {"kind": kind}) for kind in KINDS if kind not in kinds]

@@ -1,7 +1,5 @@
 """The problems of an evaluation: checked before anything is paid for, then read as they run."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +22,7 @@ class PartOfProblems:
     of: int
 
     @classmethod
-    def read(cls, text: str) -> PartOfProblems:
+    def read(cls, text: str) -> "PartOfProblems":
         """Read "3/16". Raises `InputError` for anything else."""
         match = _PART_PATTERN.fullmatch(text)
         number, of = map(int, match.groups()) if match else (0, 0)

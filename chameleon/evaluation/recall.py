@@ -1,7 +1,5 @@
 """How often a retriever finds the table that a question was asked about, and at which rank."""
 
-from __future__ import annotations
-
 import json
 import math
 import time
@@ -9,16 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
 from chameleon.evaluation.data import DataFile
 from chameleon.retrieval.document import Document
+from chameleon.retrieval.index import Index
+from chameleon.retrieval.retriever import Hit, Retriever
 from chameleon.table import Table
-
-if TYPE_CHECKING:
-    from chameleon.retrieval.index import Index
-    from chameleon.retrieval.retriever import Hit, Retriever
 
 DEPTHS = (1, 5, 10, 50)
 _QUESTIONS = ("question", "statement", "query", "claim")

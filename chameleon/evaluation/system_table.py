@@ -1,7 +1,5 @@
 """The paper's table of a benchmark, and its other figures: runs, and the published rows below them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -44,7 +42,7 @@ class SystemRow:
     run: Run | None = None
 
     @classmethod
-    def published(cls, row: Published, benchmark: Benchmark) -> SystemRow:
+    def published(cls, row: Published, benchmark: Benchmark) -> "SystemRow":
         """Make the row of a published system."""
         cells = dict.fromkeys(_columns(benchmark), DASH) | {k: f"{v:.2f}" for k, v in row.percent.items()}
         cells |= {name: f"{cells[name]}±{half:.2f}" for name, half in row.half_widths.items()}
@@ -52,7 +50,7 @@ class SystemRow:
         return cls(row.system, row.n, cells, row.source, bool(benchmark.figures), n, tuned=row.tuned)
 
     @classmethod
-    def of(cls, run: Run) -> SystemRow:
+    def of(cls, run: Run) -> "SystemRow":
         """Make the row of a run."""
         tally, benchmark = run.tally, run.benchmark
         if tally.graded:
@@ -95,7 +93,7 @@ class Comparison:
     exhibits: tuple[Exhibit, ...] = ()
 
     @classmethod
-    def of(cls, runs: Iterable[Run], *, published: bool = False, **exhibited: Any) -> list[Comparison]:
+    def of(cls, runs: Iterable[Run], *, published: bool = False, **exhibited: Any) -> "list[Comparison]":
         """Make one table for each benchmark, or file of your own questions, in the order of the runs.
 
         `exhibited` is passed to `exhibits_of`, whose errors are raised.

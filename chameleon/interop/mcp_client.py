@@ -4,8 +4,6 @@ Servers are not trusted: their messages are limited in size and time, their erro
 and from our environment they get only what the inventory names.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -14,16 +12,14 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from chameleon.bridge import wire
 from chameleon.errors import ChameleonError, InventoryError, ModuleError, require
 from chameleon.interop.mcp_http import http_streams
 from chameleon.interop.mcp_pipes import MAX_MESSAGE_BYTES, ServerProcess
+from chameleon.inventory.schema import McpSpec
 from chameleon.text import harmless, known_secrets, one_line, redact
-
-if TYPE_CHECKING:
-    from chameleon.inventory.schema import McpSpec
 
 MAX_TOOLS = 1_000
 _MAX_ERROR_CHARS = 2_000

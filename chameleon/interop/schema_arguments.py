@@ -1,7 +1,5 @@
 """Arguments from a JSON schema written elsewhere: a server's tool, or another framework's."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -30,7 +28,7 @@ class SchemaArguments(Arguments):
     schema: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def of_schema(cls, module: str, schema: Any) -> SchemaArguments | None:
+    def of_schema(cls, module: str, schema: Any) -> "SchemaArguments | None":
         """Return the arguments in a schema, or None. Raises as `usable_schema` does."""
         root = usable_schema(module, schema)
         parts = [root, *(each for key in _COMBINERS for each in root.get(key, ()) if isinstance(each, dict))]

@@ -62,8 +62,9 @@ def card_of(module: Module, arguments: Arguments | None) -> Card:
 class Composition:
     """The parts of an inventory, and what follows from them: see `Inventory`.
 
-    - `brought`: the modules that the planners bring along.
-    - `access`: what each module may read, change and take, by name.
+    Attributes:
+        brought: the modules that the planners bring along.
+        access: what each module may read, change and take, by name.
     """
 
     name: str

@@ -1,7 +1,5 @@
 """Read inventory and experiment files: YAML with line numbers, and `extends`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -34,13 +32,14 @@ class Nesting:
 class Source:
     """The data of a file, with the place that every key came from.
 
-    - `places`: "file:line" of each key path.
-    - `folders`: where to look for the user's prompts and code, nearest first.
-    - `params`: call parameters that override every `llm` in the file.
-    - `above`: the files of the inventories that run this one as a module.
-    - `given`: modules passed as objects in a mapping in memory: classes, functions.
-    - `recorded`: the settings of a resumed run, with the tools that servers listed.
-    - `nesting`: shared with the inventories that this one runs.
+    Attributes:
+        places: "file:line" of each key path.
+        folders: where to look for the user's prompts and code, nearest first.
+        params: call parameters that override every `llm` in the file.
+        above: the files of the inventories that run this one as a module.
+        given: modules passed as objects in a mapping in memory: classes, functions.
+        recorded: the settings of a resumed run, with the tools that servers listed.
+        nesting: shared with the inventories that this one runs.
     """
 
     data: dict[str, Any]
@@ -60,7 +59,7 @@ class Source:
                 return place
         return self.file
 
-    def nested(self, name: str) -> Source:
+    def nested(self, name: str) -> "Source":
         """Read an inventory that this one runs. Raises `InventoryError` for a cycle or too many."""
         self.nesting.count += 1
         if self.nesting.count > MAX_NESTED:
@@ -71,7 +70,7 @@ class Source:
         _check_circle(source.file, above, "inventories run one another")
         return replace(source, above=above, nesting=self.nesting)
 
-    def below(self, *path: str) -> Source:
+    def below(self, *path: str) -> "Source":
         """Return the mapping below a key as its own source, with its places in the file."""
         data: Any = self.data
         for part in path:
@@ -145,8 +144,11 @@ def shipped_grids() -> list[str]:
 def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
     """Read the inventory `name`, shipped or a path (looked up in `folder` first), and those it extends.
 
-    `chain` has the files that led here by `extends`, outermost first. Raises `InventoryError` with file and
-    line if it is missing, not YAML, or extends itself.
+    Args:
+        chain: the files that led here by `extends`, outermost first.
+
+    Raises:
+        InventoryError: with file and line, if it is missing, not YAML, or extends itself.
     """
     file = INVENTORY.find(name, folder)
     _check_circle(str(file), chain, "inventories extend one another")

@@ -21,9 +21,12 @@ class Toolkit:
 
 
 class ModuleList(Toolkit):
-    """The modules of a list, or only those that `tools` names; `prefix` is put before every name.
+    """The modules of a list, or some of them.
 
-    `max_runs` limits how often one run may use each of them, or some of them by name.
+    Args:
+        tools: the names of the modules to provide; None: all.
+        prefix: put before every name.
+        max_runs: how often one run may use each of them, or some of them by name.
     """
 
     def __init__(

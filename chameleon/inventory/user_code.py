@@ -3,8 +3,6 @@
 A user's files are imported into a private package, which leaves `sys.path` unchanged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.machinery
@@ -13,14 +11,12 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 Family = Literal["modules", "planners", "benchmarks"]
 _PREFIX = "chameleon_user_"

@@ -18,18 +18,19 @@ _REFUSAL_REASON = "it is known to refuse it"
 class Capabilities:
     """What a model accepts: known in advance, then corrected by its server's responses.
 
-    - `thinks`: it thinks before it answers unless asked not to; thinking counts against its token limit.
-    - `efforts`: the reasoning efforts it accepts; `lists_efforts`: its server listed them itself.
-    - `default_effort`: its effort if the request sets none.
-    - `refuses`: parameters that it never accepts, and why; `refuses_thinking`: those it refuses while it
-      thinks; `apart`: pairs of which it accepts only one.
-    - `thinking`: how to ask it to think if not by effort: "budget" (a number of tokens), "adaptive".
-    - `most_output`: the maximum tokens of a reply, including thinking; `limit_name`: its server's name for
-      that parameter, if unusual.
-    - `spare`: the maximum tokens a limit may have beyond `max_tokens`, because the context has no more room.
-    - `schema`, `sees`, `tools`: it is known to accept JSON schemas, images, tools.
-    - `without`: what else it has refused: our own parameters, "schema", "tools".
-    - `is_known`: LangChain or `models.yaml` knows the model.
+    Attributes:
+        thinks: it thinks before it answers unless asked not to; thinking counts against its token limit.
+        efforts: the reasoning efforts it accepts; `lists_efforts`: its server listed them itself.
+        default_effort: its effort if the request sets none.
+        refuses: parameters that it never accepts, and why; `refuses_thinking`: those it refuses while it
+            thinks; `apart`: pairs of which it accepts only one.
+        thinking: how to ask it to think if not by effort: "budget" (a number of tokens), "adaptive".
+        most_output: the maximum tokens of a reply, including thinking; `limit_name`: its server's name for
+            that parameter, if unusual.
+        spare: the maximum tokens a limit may have beyond `max_tokens`, because the context has no more room.
+        schema, sees, tools: it is known to accept JSON schemas, images, tools.
+        without: what else it has refused: our own parameters, "schema", "tools".
+        is_known: LangChain or `models.yaml` knows the model.
     """
 
     thinks: bool = False

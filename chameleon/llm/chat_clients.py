@@ -49,12 +49,13 @@ _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "end
 class ChatClient:
     """The client of one model, created from the model's name through its provider's constructor.
 
-    - `name`: "provider:model"; `has_name`: whether replies are cached under it. They are not if it is only a
-      class name, or a script, whose replies come in order.
-    - `address`: the server, unless it is the provider's own.
-    - `own_params`: the parameters set by its user; `own_settings`: settings that separate its replies from
-      the replies of other clients of the model.
-    - `secrets`: texts that must never be shown, longest first.
+    Attributes:
+        name: "provider:model"; `has_name`: whether replies are cached under it. They are not if it is only a
+            class name, or a script, whose replies come in order.
+        address: the server, unless it is the provider's own.
+        own_params: the parameters set by its user; `own_settings`: settings that separate its replies from
+            the replies of other clients of the model.
+        secrets: texts that must never be shown, longest first.
     """
 
     own_params: Mapping[str, Any] = _NO_SETTINGS

@@ -211,11 +211,15 @@ class LLM:
         whole: bool = True,
         **params: Any,
     ) -> list[Reply]:
-        """Ask for n samples at once, numbered from `first`, and return them in order.
+        """Ask for several samples at once, and return them in order.
 
-        If the provider supports it (`n`), they are requested together and the prompt is paid for once. A
-        refused, empty or lost sample is left out; its error is raised if no other sample is left. Errors that
-        concern all samples, such as a spent budget, are always raised. The other parameters are as in `ask`.
+        If the provider supports it, they are requested together and the prompt is paid for once. A refused,
+        empty or lost sample is left out; its error is raised if no other sample is left. Errors that concern
+        all samples, such as a spent budget, are always raised.
+
+        Args:
+            n: how many samples.
+            first: the number of the first one; the other parameters are as in `ask`.
         """
         same: dict[str, Any] = {"schema": schema, "whole": whole}
         requests = [self._request(messages, params, sample=each, **same) for each in range(first, first + n)]

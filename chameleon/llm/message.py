@@ -148,12 +148,13 @@ class Reply:
 class ModelRequest:
     """One question to one model, in the form that identifies it in the response store.
 
-    - `own_settings`: settings of a client that the user made.
-    - `address`: the server, unless it is the provider's own.
-    - `pictures`: references to the pictures; a text that only quotes a reference is a different request.
-    - `whole`: ask again with more room if the reply is cut off.
-    - `soft`: default parameters; a model that does not accept them is asked without, silently.
-    - `tools`: the tools that the model may call, each with name, description and parameters (a JSON schema).
+    Attributes:
+        own_settings: settings of a client that the user made.
+        address: the server, unless it is the provider's own.
+        pictures: references to the pictures; a text that only quotes a reference is a different request.
+        whole: ask again with more room if the reply is cut off.
+        soft: default parameters; a model that does not accept them is asked without, silently.
+        tools: the tools that the model may call, each with name, description and parameters (a JSON schema).
     """
 
     model: str

@@ -85,12 +85,13 @@ _MAX_VALUE = re.compile(
 class Fitted:
     """Parameters as a model accepts them.
 
-    - `asked`: the requested parameters, and `known`: what was known about the model then.
-    - `sent`: the parameters for the client, by the names that all providers share; `reasoning` is an effort.
-    - `widened`: how often the limit was raised.
-    - `cut_at`: where the reply is cut on our side, whatever the server does.
-    - `dropped`: the parameters left out, and why. A stop text is not listed, because the reply is cut here
-      anyway, nor is a value that the model uses by default, such as a `top_p` of 1.
+    Attributes:
+        asked: the requested parameters, and `known`: what was known about the model then.
+        sent: the parameters for the client, by the names that all providers share; `reasoning` is an effort.
+        widened: how often the limit was raised.
+        cut_at: where the reply is cut on our side, whatever the server does.
+        dropped: the parameters left out, and why. A stop text is not listed, because the reply is cut here
+            anyway, nor is a value that the model uses by default, such as a `top_p` of 1.
     """
 
     asked: Mapping[str, Any]

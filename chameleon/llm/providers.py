@@ -33,9 +33,10 @@ _ADDRESS_VARIABLE = re.compile(r"_(BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)$")
 class ModelProvider:
     """The facts in `models.yaml` about a LangChain provider; LangChain handles the rest.
 
-    - `package`: the distribution to install, with version bounds if known.
-    - `keys`: environment variables, one of which must be set.
-    - `timeouts`: whether the client has `timeout` and `max_retries`.
+    Attributes:
+        package: the distribution to install, with version bounds if known.
+        keys: environment variables, one of which must be set.
+        timeouts: whether the client has `timeout` and `max_retries`.
     """
 
     package: str

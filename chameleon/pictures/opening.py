@@ -43,10 +43,11 @@ _ADDRESS = re.compile(r"data:|[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a `Path` k
 class Picture:
     """A picture read from a file.
 
-    - `image`: upright RGB, transparency filled with white or black, no side longer than requested.
-    - `size`: width and height of the original in pixels, upright, before scaling.
-    - `digest`: SHA-256 of the file in hexadecimal.
-    - `format`: the file's format, as Pillow calls it ("PNG", "JPEG", …).
+    Attributes:
+        image: upright RGB, transparency filled with white or black, no side longer than requested.
+        size: width and height of the original in pixels, upright, before scaling.
+        digest: SHA-256 of the file in hexadecimal.
+        format: the file's format, as Pillow calls it ("PNG", "JPEG", …).
     """
 
     image: Image

@@ -12,8 +12,6 @@
 else `lexical`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Literal, Self, get_args
@@ -88,7 +86,7 @@ class RetrieverSpec(_Strict):
         return self.first in ("dense", "blend") or self.rerank == "dense"
 
     @classmethod
-    def read(cls, source: RetrieverSpec | Mapping[str, Any] | str) -> RetrieverSpec:
+    def read(cls, source: "RetrieverSpec | Mapping[str, Any] | str") -> "RetrieverSpec":
         """Return the retriever of a mapping, of a text, or of a name such as "bm25". Raises `InputError`."""
         if isinstance(source, RetrieverSpec):
             return source

@@ -5,15 +5,13 @@ runs, or before each of these steps. Question and answer are events, so a run wi
 later from its log.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon import bridge
 from chameleon.core.arguments import filled, references
@@ -21,10 +19,8 @@ from chameleon.core.events import Failure, Ran, Step, not_approved
 from chameleon.core.module import InnerRun, Module
 from chameleon.core.state import State
 from chameleon.errors import ChameleonError, InventoryError, NotApproved
+from chameleon.inventory import Inventory
 from chameleon.values import Room, freeze, to_json
-
-if TYPE_CHECKING:
-    from chameleon.inventory import Inventory
 
 SHOWN_CHARS = 2_000  # of the start and end of an argument, unless `whole`
 SHOWN_MB = 16.0  # of a step's resolved references; a run limits them by budget.megabytes

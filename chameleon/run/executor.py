@@ -158,10 +158,13 @@ class Executor:
         raise_errors: bool = False,
         progress: bool = False,
     ) -> list[State]:
-        """Run many inputs in `workers` threads; return the final states in the order of the inputs.
+        """Run many inputs at once; return the final states in the order of the inputs.
 
-        An input that the inventory does not take becomes a failed state, and the others continue. `progress`
-        shows on stderr how many are done.
+        An input that the inventory does not take becomes a failed state, and the others continue.
+
+        Args:
+            workers: the number of threads; for `raise_errors` see `run`.
+            progress: whether to show on stderr how many are done.
         """
         return [_checked(state, raise_errors) for state in self.map(inputs, workers, progress=progress)]
 

@@ -39,7 +39,12 @@ def read_frame(data: bytes, depth: int, digits: int) -> dict[str, Any]:
 def checked(value: Any, depth: int, digits: int) -> Any:
     """Return a JSON value, with the invalid parts of any text replaced.
 
-    Raises `BadFrame` for more levels than `depth`, an integer above `digits`, or a non-finite number.
+    Args:
+        depth: how many levels it may have.
+        digits: how many digits an integer may have.
+
+    Raises:
+        BadFrame: for a value beyond these, or a non-finite number.
     """
     if depth < 0:
         raise BadFrame("nested too deep")

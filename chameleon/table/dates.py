@@ -1,7 +1,5 @@
 """Dates, times of day and periods in the forms that tables use, complete or partial."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Collection
@@ -59,12 +57,12 @@ class Moment(NamedTuple):
     day: int = 0
     at: dt.time | None = None
 
-    def fits(self, other: Moment) -> bool:
+    def fits(self, other: "Moment") -> bool:
         """Return whether this date is in the year, month or day that another gives."""
         return all(not theirs or mine == theirs for mine, theirs in zip(self[:3], other[:3], strict=True))
 
     @property
-    def timed(self) -> Moment:
+    def timed(self) -> "Moment":
         """Return it with its time of day, midnight by default."""
         return self._replace(at=self.at or dt.time())
 

@@ -125,12 +125,19 @@ def _cut(line: list[str], limit: int | None) -> list[str]:
 
 
 def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str:
-    """Write a table in aligned columns for a terminal of `width` places (at least 20).
+    """Write a table in aligned columns for a terminal.
 
-    Numbers are aligned right and never cut; texts are (at 40 places, down to 8 on a short line).
-    A last line names the columns that do not fit and counts the rows beyond `max_rows`.
-    East Asian wide characters take two places. Control, format and private characters are shown as U+FFFD,
-    so that a cell can neither color the screen nor reorder a line. Raises `InputError` below 20 places.
+    Numbers are aligned right and never cut; texts are (at 40 places, down to 8 on a short line). A last line
+    names the columns that do not fit and counts the rows left out. Wide characters take two places.
+    Control, format and private characters are shown as U+FFFD, so that a cell can neither color the screen
+    nor reorder a line.
+
+    Args:
+        width: places in a line, at least 20.
+        max_rows: how many rows to show.
+
+    Raises:
+        InputError: below 20 places.
     """
     if width < _MIN_WIDTH:
         raise InputError(f"a table needs a terminal of at least {_MIN_WIDTH} columns, not {width}")

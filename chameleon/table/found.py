@@ -18,10 +18,11 @@ _MAX_CAPTION_CHARS, _MAX_NOTE_CHARS = 300, 60  # characters
 class Found:
     """A table in a file.
 
-    - `table`: its caption is the file's own name for it, or "".
-    - `place`: its location in the file, by "sheet", "heading" or "table".
-    - `notes`: the text that belongs to it, such as the lines below it.
-    - `name`, `others`, `warnings`: set by `choose_table`.
+    Attributes:
+        table: its caption is the file's own name for it, or "".
+        place: its location in the file, by "sheet", "heading" or "table".
+        notes: the text that belongs to it, such as the lines below it.
+        name, others, warnings: set by `choose_table`.
     """
 
     table: Table

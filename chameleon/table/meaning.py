@@ -41,18 +41,19 @@ _TYPE_NAMES = {
 class Meaning:
     """The meaning of a column.
 
-    - `kind`: "unclear" if most but not all cells are of one kind, or if they differ in units.
-    - `values`: one for each cell, None for a blank. Numbers are exact (int, Decimal, Fraction) and in `unit`;
-      percentages keep their figure (12% is 12); durations are in `unit`, by default seconds; dates are
-      `datetime.date`, `datetime.datetime` or, for a period, a year as int and other periods as sortable texts
-      ("2024-03", "2024-Q1"). For other kinds they are the cells as written.
-    - `unit`: as in the cells or the header; "year", "month", … of a period; "" for none.
-    - `base`, `factor`: the base unit of its kind, and how many of it the unit is.
-    - `spans`: for dates, the first and last date of each cell.
-    - `notes`: the assumptions; `is_converted`: whether some cells have another unit.
-    - `why`, `odd`, `read_as`: for an unclear column, the reason, the positions of its odd cells, and whether
-      most of its cells are a "number", "date" or "time".
-    - `mark`, `day_first`: the format of its figures and dates, if in doubt.
+    Attributes:
+        kind: "unclear" if most but not all cells are of one kind, or if they differ in units.
+        values: one for each cell, None for a blank. Numbers are exact (int, Decimal, Fraction) and in `unit`;
+            percentages keep their figure (12% is 12); durations are in `unit`, by default seconds; dates are
+            `datetime.date`, `datetime.datetime` or, for a period, a year as int and other periods as sortable
+            texts ("2024-03", "2024-Q1"). For other kinds they are the cells as written.
+        unit: as in the cells or the header; "year", "month", … of a period; "" for none.
+        base, factor: the base unit of its kind, and how many of it the unit is.
+        spans: for dates, the first and last date of each cell.
+        notes: the assumptions; `is_converted`: whether some cells have another unit.
+        why, odd, read_as: for an unclear column, the reason, the positions of its odd cells, and whether most
+            of its cells are a "number", "date" or "time".
+        mark, day_first: the format of its figures and dates, if in doubt.
     """
 
     kind: Kind

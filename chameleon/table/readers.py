@@ -45,11 +45,12 @@ _NAMELESS_KINDS = ("money", "percent", "quantity", "duration", "unclear", "empty
 class Reading(NamedTuple):
     """Which parts of a file to read, and how.
 
-    - `sheet`: only this sheet or table of a workbook or database; the others are returned as `Unread`.
-    - `first`: only the first of these that holds a table.
-    - `header`: for a text or workbook, the rows of the file with the column names: "4", "1-2", or "0" for
-      none; "" detects them.
-    - `keep_totals`: keep all rows unchanged: totals, footers, blanks below the name of a group.
+    Attributes:
+        sheet: only this sheet or table of a workbook or database; the others are returned as `Unread`.
+        first: only the first of these that holds a table.
+        header: for a text or workbook, the rows of the file with the column names: "4", "1-2", or "0" for
+            none; "" detects them.
+        keep_totals: keep all rows unchanged: totals, footers, blanks below the name of a group.
     """
 
     sheet: str | None = None

@@ -5,8 +5,6 @@ the last row, perhaps a second table after a blank row. `sections` splits the re
 sheet into tables.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -268,7 +266,7 @@ def _header_lines(text: str) -> range | None:
     return range(first, last + 1) if first else range(0)
 
 
-def _table_below(records: Sequence[Record], lines: range, origin: Origin) -> RawTable:
+def _table_below(records: Sequence[Record], lines: range, origin: Origin) -> "RawTable":
     """Return the table below the header in these lines; the text above it is the title."""
     first = lines.start if lines else 0
     if sum(number in lines for number, _ in records) < len(lines):

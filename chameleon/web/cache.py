@@ -1,7 +1,5 @@
 """Cache replies from the web in a file, so that the same request is not sent twice."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,8 +26,14 @@ WEEK = 7 * 24 * 3600.0
 class PageCache:
     """OK replies by request, in one private SQLite file that threads and processes may share.
 
-    A reply expires after `max_age` seconds; if all together exceed `max_bytes`, the oldest are deleted. A
-    file that cannot be opened raises `StoreError`; one that fails later logs one warning and caches nothing.
+    A file that fails later than at opening logs one warning and caches nothing.
+
+    Args:
+        max_age: seconds after which a reply expires.
+        max_bytes: of all replies together; beyond it the oldest are deleted.
+
+    Raises:
+        StoreError: if the file cannot be opened.
     """
 
     def __init__(
@@ -46,7 +50,7 @@ class PageCache:
         self.close = self._store.close
 
     @classmethod
-    def default(cls) -> PageCache | None:
+    def default(cls) -> "PageCache | None":
         """Open the user's own cache, unless CHAMELEON_WEB_CACHE is "off" or no home is writable."""
         return open_default(_KIND, "web.sqlite", cls)
 

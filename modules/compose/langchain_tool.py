@@ -22,7 +22,8 @@ class LangChainTool(Module):
     async tool runs as a coroutine. A `ToolException` is reported to the model, like a `StepRejected`. The
     output is the tool's text for a model.
 
-    - `tool`: the `BaseTool`.
+    Args:
+        tool: the `BaseTool`.
     """
 
     description = "Runs a LangChain tool."

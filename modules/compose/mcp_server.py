@@ -1,7 +1,5 @@
 """The tools of a Model Context Protocol server: `modules: {files: {mcp: {command: [...]}}}`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -103,7 +101,7 @@ class McpServer(Toolkit):
 
     def _tool(
         self, name: str, listing: Mapping[str, Any], secrets: Sequence[str], *, is_recorded: bool
-    ) -> McpTool:
+    ) -> "McpTool":
         before, identifier = self.prefix, _as_identifier(name)
         if not f"{before}{identifier}".isidentifier():
             before = f"{self.entry}_{before}"

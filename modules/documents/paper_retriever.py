@@ -45,14 +45,15 @@ class PaperRetriever(Module):
         max_tokens: PositiveInt = 4000,
         without_words: Literal["nearest", "decline"] = "nearest",
     ) -> None:
-        """Set `k`, the number of passages to keep, and `max_tokens`, their total length at most.
+        """Take settings, all optional.
 
-        If fewer contain a word of the question, their neighbors are kept as well, so a short paper is shown
-        whole.
-
-        `without_words`: what to do if the paper has no word of the question. "nearest" keeps the nearest
-        passages by embeddings (`minilm`, if installed, otherwise the first ones) with a note that says so;
-        "decline" declines the question.
+        Args:
+            k: the number of passages to keep. If fewer contain a word of the question, their neighbors are
+                kept as well, so a short paper is shown whole.
+            max_tokens: their total length at most, in estimated tokens.
+            without_words: what to do if the paper has no word of the question. "nearest" keeps the nearest
+                passages by embeddings (`minilm`, if installed, otherwise the first ones) with a note that
+                says so; "decline" declines the question.
         """
         self.k, self.max_tokens, self.without_words = k, max_tokens, without_words
 

@@ -1,7 +1,5 @@
 """Find which rows and columns of tables a program or query reads, judging by its text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -89,7 +87,7 @@ class _TableRows:
     header: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, tables: Mapping[str, Table], first: str) -> _TableRows:
+    def of(cls, tables: Mapping[str, Table], first: str) -> "_TableRows":
         known = {name.casefold(): (name, table) for name, table in tables.items()}
         if first in tables:
             known |= dict.fromkeys(FRAMES - known.keys(), (first, tables[first]))

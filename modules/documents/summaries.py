@@ -1,21 +1,16 @@
 """Let a model write summaries of tables, with questions that they answer, for an index (TableRAG)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from chameleon.core.prompt import Prompt, table_text
 from chameleon.errors import AuthFailed, EmptyReply, ModelError, NoModel, ParameterRefused, ScriptExhausted
+from chameleon.llm import LLM
 from chameleon.quoting import unframed
 from chameleon.retrieval.document import Document
-
-if TYPE_CHECKING:
-    from chameleon.llm import LLM
 
 PROMPT = "tablerag/index_summary"
 MAX_TOKENS = 400

@@ -1,7 +1,5 @@
 """Choose what to answer from among search results: one table, several tables, or the passages."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -59,7 +57,7 @@ class Candidate:
         )
         return [{cell for cell in cells if any(map(str.isalpha, cell))} for cells in columns]
 
-    def goes_with(self, other: Candidate) -> bool:
+    def goes_with(self, other: "Candidate") -> bool:
         """Return whether a column of each holds the same names, so that rows of one lead to the other."""
         pairs = ((one, two) for one in self.names for two in other.names)
         return any(len(one & two) >= max(_MIN_SHARED, min(len(one), len(two)) / 2) for one, two in pairs)
@@ -118,10 +116,11 @@ class TableChoice(LLMModule):
     def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
         """Set when to ask the model, and how much to show it.
 
-        - `ahead`: a table with this many times the score of everything else is taken without a call, unless
-          another table shares names with it. So are the passages, if one has this many times the score of
-          the first table, unless the question names a cell of a table that no passage names.
-        - `max_tables`: how many tables to show, each with its caption, its columns and its first rows.
+        Args:
+            ahead: a table with this many times the score of everything else is taken without a call, unless
+                another table shares names with it. So are the passages, if one has this many times the score
+                of the first table, unless the question names a cell of a table that no passage names.
+            max_tables: how many tables to show, each with its caption, its columns and its first rows.
         """
         self.ahead, self.max_tables = ahead, max_tables
 

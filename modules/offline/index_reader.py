@@ -25,9 +25,11 @@ class IndexReader(TableReader):
         at_least: Annotated[float, Field(ge=0, le=1)] = 0.0,
         max_table_rows: PositiveInt = 200_000,
     ) -> None:
-        """Set when the first table has no rivals: at more than `ahead` times their score.
+        """Take settings, all optional.
 
-        `at_least`, `max_table_rows`: as for `table_reader`.
+        Args:
+            ahead: the first table has no rivals at more than this many times their score.
+            at_least, max_table_rows: as for `table_reader`.
         """
         super().__init__(at_least, "text", max_table_rows)
         self.ahead = ahead

@@ -1,7 +1,5 @@
 """A table prepared for reading: columns with kinds and units, rows without totals and notes, and a key."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -264,7 +262,7 @@ class Sheet:
     """A table to read: columns, the rows that count, the key, and the words for a row."""
 
     @classmethod
-    def of(cls, table: Table, words: Language) -> Sheet:
+    def of(cls, table: Table, words: Language) -> "Sheet":
         """Return the sheet of a table, cached for each language: building a large one takes time."""
         sheets: dict[str, Sheet] = table.__dict__.setdefault("_sheets", {})
         if words.name not in sheets:
@@ -358,7 +356,7 @@ class Sheet:
         return (self.row_nouns | stems) - self.words.lists["names"] - self.words.filler
 
     @cached_property
-    def long(self) -> Sheet | None:
+    def long(self) -> "Sheet | None":
         """The table with a row for each year, quarter or month column; None if it has none of them."""
         for name, form in _PERIODS.items():
             spread = [c.index for c in self.columns if form.fullmatch(folded(c.plain)) and c.kind != "text"]

@@ -44,9 +44,10 @@ class TableReader(Module):
     ) -> None:
         """Set when to decline, and how to write the answer.
 
-        - `at_least`: answers with less confidence, from 0 to 1, are declined.
-        - `form`: "text" is for people; "items" is a list of texts, with numbers as plain figures.
-        - `max_table_rows`: tables with more rows are declined; 100,000 rows take about a second.
+        Args:
+            at_least: answers with less confidence, from 0 to 1, are declined.
+            form: "text" is for people; "items" is a list of texts, with numbers as plain figures.
+            max_table_rows: tables with more rows are declined; 100,000 rows take about a second.
         """
         self.at_least, self.form, self.max_table_rows = at_least, form, max_table_rows
 

@@ -53,10 +53,11 @@ class AnswerGenerator(Module):
     ) -> None:
         """Take settings, all optional.
 
-        - `unmatched`: the answer to give if the solution states one that does not match any choice: the
-          statement, or the most similar option if any (Chameleon, appendix A.2).
-        - `checked`: whether an answer in words must be a cell, to a question that asks for no computation.
-          If not, the inventory's `on_error` may plan a program, once; then the run declines.
+        Args:
+            unmatched: the answer to give if the solution states one that does not match any choice: the
+                statement, or the most similar option if any (Chameleon, appendix A.2).
+            checked: whether an answer in words must be a cell, to a question that asks for no computation. If
+                not, the inventory's `on_error` may plan a program, once; then the run declines.
         """
         self.unmatched, self.checked = unmatched, checked
 

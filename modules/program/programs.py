@@ -136,10 +136,12 @@ class ProgramVerifier(Module):
     uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None, strict: bool = False, cites: bool = False) -> None:
-        """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs).
+        """Take settings, all optional.
 
-        - `strict`: whether to rewrite a program that may have guessed, see `doubts`.
-        - `cites`: whether to record the tables, rows and columns that a good one reads, see `table_sources`.
+        Args:
+            timeout: seconds for one program, by default the sandbox's 2 (1 in the published runs).
+            strict: whether to rewrite a program that may have guessed, see `doubts`.
+            cites: whether to record the tables, rows and columns that a good one reads, see `table_sources`.
         """
         self.timeout, self.strict, self.cites = timeout, strict, cites
 

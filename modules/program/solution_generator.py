@@ -63,11 +63,12 @@ class SolutionGenerator(LLMModule):
     ) -> None:
         """Take settings, all optional.
 
-        - `sees`: whether to send the image; "auto" sends it if the model is known to take pictures. The
-          prompt's slot `sees` has the result.
-        - `max_side`: the longer side of the sent image, in pixels.
-        - `last_sentence`: whether the last attempt, if it states no answer, may be a cell of the table or
-          end in a sentence with one number ("The median is 8."), if the question asks for one.
+        Args:
+            sees: whether to send the image; "auto" sends it if the model is known to take pictures. The
+                prompt's slot `sees` has the result.
+            max_side: the longer side of the sent image, in pixels.
+            last_sentence: whether the last attempt, if it states no answer, may be a cell of the table or end
+                in a sentence with one number ("The median is 8."), if the question asks for one.
         """
         self.sees, self.max_side, self.last_sentence = sees, max_side, last_sentence
 

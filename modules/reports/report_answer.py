@@ -9,8 +9,6 @@ A value is one of four kinds:
 - "": any other number.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence
@@ -110,7 +108,7 @@ class _Figure(NamedTuple):
     def is_number(self, number: int) -> bool:
         return self.text in (f"{number}", f"{number}.0", f"const_{number}")
 
-    def combined(self, operation: str, second: _Figure) -> _Figure:
+    def combined(self, operation: str, second: "_Figure") -> "_Figure":
         """Return the result of an operation on this value and a second one."""
         one, other = self.kind, second.kind
         either = one or other

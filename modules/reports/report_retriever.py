@@ -65,13 +65,14 @@ class ReportRetriever(Module):
     def __init__(self, k: PositiveInt = 5, *, by: By = "auto", embeddings: str = "minilm") -> None:
         """Set how facts are found.
 
-        - `k`: how many facts to keep, sentences and rows together.
-        - `by`: how facts are compared with the question: "lexical" (words, names of rows, years; the
-          default), "bm25", "dense" (embeddings) or "hybrid" (all of these).
-        - `embeddings`: the model for "dense" and "hybrid", such as "openai:text-embedding-3-small".
-
         Tables stay whole; `cache.relevant_rows` names the rows kept, which prompts show below the table. Kept
         facts stay in the order of the report. `cache.retrieved` lists them, the nearest first.
+
+        Args:
+            k: how many facts to keep, sentences and rows together.
+            by: how facts are compared with the question: "lexical" (words, names of rows, years; the
+                default), "bm25", "dense" (embeddings) or "hybrid" (all of these).
+            embeddings: the model for "dense" and "hybrid", such as "openai:text-embedding-3-small".
         """
         self.k, self.by, self.embeddings = k, by, embeddings
 

@@ -66,15 +66,16 @@ class SearchProvider(Protocol):
 class WebProvider:
     """A search service over HTTP, at `endpoint` if given; subclasses define the requests.
 
-    - `key_variable`: the environment variable with the key, "" if none is needed; `key_header`: the header
-      that carries it, after `key_prefix`.
-    - `home`, `endpoint_variable`: its address, and the variable that overrides it; `endpoint_end`: the
-      path that request addresses end with.
-    - `spacing`: the least number of seconds between requests, by the service's terms.
-    - `path`, `fields`: the keys that lead to the list of results in a reply, and the keys of title, address
-      and text in a result; `markup`: whether title and text are HTML. `empty`: a key and its value in a
-      reply without that list because nothing was found.
-    - `hints`: what to do about a status; for 200, about a page that is not JSON.
+    Attributes:
+        key_variable: the environment variable with the key, "" if none is needed; `key_header`: the header
+            that carries it, after `key_prefix`.
+        home, endpoint_variable: its address, and the variable that overrides it; `endpoint_end`: the path
+            that request addresses end with.
+        spacing: the least number of seconds between requests, by the service's terms.
+        path, fields: the keys that lead to the list of results in a reply, and the keys of title, address and
+            text in a result; `markup`: whether title and text are HTML. `empty`: a key and its value in a
+            reply without that list because nothing was found.
+        hints: what to do about a status; for 200, about a page that is not JSON.
     """
 
     name: ClassVar[str]

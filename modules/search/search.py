@@ -45,9 +45,11 @@ class SearchModule(Module):
     The output holds provider, query and results; the cache gets the results quoted as data under the key that
     a subclass `writes`.
 
-    - `count`: how many results; `characters`: of text for each.
-    - `read_pages`: so many of the first results are given with their page's text instead of the snippet.
-    - `timeout`: seconds for each request with its retries.
+    Args:
+        count: how many results.
+        characters: of text for each.
+        read_pages: so many of the first results are given with their page's text instead of the snippet.
+        timeout: seconds for each request with its retries.
     """
 
     reads: ClassVar[Keys | None] = ("cache.query|input.question",)

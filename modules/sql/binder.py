@@ -1,12 +1,10 @@
 """Binder: several SQL programs, which may ask a model about cells, vote (Cheng et al., 2023)."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.core.llm_module import AsksModel
@@ -14,6 +12,7 @@ from chameleon.core.module import Keys, Traits
 from chameleon.core.prompt import Messages, Prompt
 from chameleon.errors import ContextTooLong, EmptyReply, ModelError, ModuleError, Refused
 from chameleon.lazy import cached_property
+from chameleon.llm import Reply
 from chameleon.modules.program.programs import as_answer, program_in, truth_of
 from chameleon.modules.sql.binder_calls import all_calls
 from chameleon.modules.sql.binder_programs import Answerer, AnswerQuestion, ProgramRun, Question
@@ -21,9 +20,6 @@ from chameleon.modules.sql.binder_repair import repaired
 from chameleon.modules.sql.binder_table import binder_table
 from chameleon.modules.sql.query import check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
-
-if TYPE_CHECKING:
-    from chameleon.llm import Reply
 
 VoteBy = Literal["simple", "prob", "answer_biased"]
 # The answer of a program (None if it failed), and its log-probability (None if unknown).
@@ -91,10 +87,14 @@ class BinderExecutor(AsksModel, Module):
     uses: ClassVar[Keys] = ("model",)
 
     def __init__(self, answer_prompt: str = "wikitq/binder_answer", timeout: float | None = None) -> None:
-        """`prompt` is used for QA("map@…"), `answer_prompt` for QA("ans@…").
+        """Take settings, all optional. `prompt` is used for QA("map@…").
 
-        `timeout`: seconds for one query, by default the sandbox's 2. Questions about cells are asked once for
-        each distinct value, up to 50 per call, and shared by all programs.
+        Questions about cells are asked once for each distinct value, up to 50 per call, and shared by all
+        programs.
+
+        Args:
+            answer_prompt: the prompt for QA("ans@…").
+            timeout: seconds for one query, by default the sandbox's 2.
         """
         self.answer_prompt, self.timeout = answer_prompt, timeout
 
@@ -149,11 +149,12 @@ class BinderVote(Module):
     writes = ("cache.answer",)
 
     def __init__(self, form: Form = "items", by: VoteBy = "simple", weight: float = 3.0) -> None:
-        """`form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
+        """Take settings. A program that finds nothing to support the statement votes "no".
 
-        `by`: how votes are weighted, see `winning_answer`. `weight`: the weight of "yes" if `by` is
-        "answer_biased", as published for TabFact. A program that finds nothing to support the statement
-        votes "no".
+        Args:
+            form: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
+            by: how votes are weighted, see `winning_answer`.
+            weight: the weight of "yes" if `by` is "answer_biased", as published for TabFact.
         """
         self.form, self.by, self.weight = form, by, weight
 

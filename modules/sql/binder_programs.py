@@ -1,22 +1,18 @@
 """Run Binder's programs: answer the calls from the inside out, then run the remaining SQL."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.core.llm_module import RAISE_LIMIT
 from chameleon.errors import CutOff, ModuleError, StepRejected
+from chameleon.llm import Reply
 from chameleon.modules.sql.binder_calls import QACall, all_calls, column_in, value_of
 from chameleon.modules.sql.binder_table import ROW_ID, with_column
 from chameleon.modules.sql.database import Cell, SqlTable, as_text
 from chameleon.modules.sql.query import SqlResult
 from chameleon.modules.table_ops.order import plain_number
-
-if TYPE_CHECKING:
-    from chameleon.llm import Reply
 
 Item = tuple[str, ...]
 RunQuery = Callable[[SqlTable, str], SqlResult]

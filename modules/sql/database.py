@@ -1,7 +1,5 @@
 """Convert tables to SQL: typed columns with safe names, in a separate database."""
 
-from __future__ import annotations
-
 import base64
 import re
 import sqlite3
@@ -89,7 +87,7 @@ class SqlTable:
         return "\n".join([*title_lines, self.definition, note, *map(unframed, lines), "*/"])
 
     @cached_property
-    def alone(self) -> SqlDatabase:
+    def alone(self) -> "SqlDatabase":
         """The database with only this table; created once."""
         return SqlDatabase([self])
 
@@ -132,7 +130,7 @@ class SqlDatabase:
     def names(self) -> list[str]:
         return [table.name for table in self.tables]
 
-    def read_by(self, query: str) -> SqlDatabase:
+    def read_by(self, query: str) -> "SqlDatabase":
         """Return the tables that a query names."""
         words = {*re.findall(r"\w+", query.lower())}
         indexes = [n for n, table in enumerate(self.tables) if table.name.lower() in words]

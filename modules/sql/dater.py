@@ -6,26 +6,22 @@ from the whole table: if columns were cut first, the choice of rows could lack o
 `table_query` answers from the remaining table and the numbers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from chameleon import LLMModule, Module, State, Table
 from chameleon.core.llm_module import RAISE_LIMIT
 from chameleon.core.module import Keys
 from chameleon.core.prompt import TableView
 from chameleon.errors import CutOff
+from chameleon.llm import Reply
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.operation import TableOperation, link_of
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
-
-if TYPE_CHECKING:
-    from chameleon.llm import Reply
 
 GAP = re.compile(r"\{([^{}\n]+)\}")  # {how many riders are from Italy?}
 _COUNT_PHRASE = "how many"

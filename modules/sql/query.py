@@ -1,7 +1,5 @@
 """Query tables safely with SQL that a model wrote."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +36,7 @@ class SqlResult:
     wall_ms: float = 0.0
 
     @classmethod
-    def of(cls, outcome: ExecResult) -> SqlResult:
+    def of(cls, outcome: ExecResult) -> "SqlResult":
         """Convert the sandbox's outcome of a query."""
         if outcome.status == "ok":
             columns, rows = outcome.value

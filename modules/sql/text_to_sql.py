@@ -75,10 +75,11 @@ class SqlExecutor(Module):
     def __init__(self, form: Form = "items", timeout: float | None = None, *, checked: bool = False) -> None:
         """Set the form of answers and their checks.
 
-        - `form`: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
-        - `timeout`: seconds for the query, by default the sandbox's 2.
-        - `checked`: whether to refuse a result that does not fit the question, such as several numbers for
-          "how many".
+        Args:
+            form: "items" (a list of texts), "verdict" ("yes" or "no") or "text".
+            timeout: seconds for the query, by default the sandbox's 2.
+            checked: whether to refuse a result that does not fit the question, such as several numbers for
+                "how many".
         """
         self.form, self.timeout, self.checked = form, timeout, checked
 

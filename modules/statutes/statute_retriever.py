@@ -43,17 +43,20 @@ class StatuteRetriever(Module):
         ancestors: Ancestors = "text",
         max_tokens: PositiveInt = 8000,
     ) -> None:
-        """Set `strategy`, the part of the statutes that the model sees (Mavi et al., 2023).
+        """Take settings, all optional.
 
-        - "mentioned_only": the provision that the question names, with everything in it;
-        - "entire_section": its whole section;
-        - "references": the provision and the ones it refers to, one level deep.
+        A question that names no provision gets all statutes that fit. A provision that is named but does not
+        exist is logged as a warning.
 
-        `statutes`: a file or folder of statutes. Statutes in the input take precedence; without either, the
-        text of the input is the statute. `ancestors`: what to include from the provisions around a match:
-        "text" (with the words that lead into it), "headings", or "none". `max_tokens`: the limit, in
-        estimated tokens. A question that names no provision gets all statutes that fit. A provision that is
-        named but does not exist is logged as a warning.
+        Args:
+            strategy: the part of the statutes that the model sees (Mavi et al., 2023): "mentioned_only", the
+                provision that the question names, with everything in it; "entire_section", its whole section;
+                "references", the provision and the ones it refers to, one level deep.
+            statutes: a file or folder of statutes. Statutes in the input take precedence; without either, the
+                text of the input is the statute.
+            ancestors: what to include from the provisions around a match: "text" (with the words that lead
+                into it), "headings", or "none".
+            max_tokens: the limit, in estimated tokens.
         """
         self.strategy, self.ancestors = strategy, ancestors
         self.statutes, self.max_tokens = statutes, max_tokens

@@ -1,12 +1,10 @@
 """`f_select_row` and `f_select_column`: keep the rows or columns that the question needs (Chain-of-Table)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, PositiveInt
 
@@ -14,13 +12,11 @@ from chameleon import State, StepRejected, Table
 from chameleon.core.llm_module import RAISE_LIMIT, Weights
 from chameleon.core.prompt import table_text
 from chameleon.errors import CutOff, InventoryError
+from chameleon.llm import Reply
 from chameleon.modules.table_ops.names import call_in, columns_named, whole_choice
 from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
 from chameleon.quoting import unframed
 from chameleon.table.formats import Excerpt, excerpt
-
-if TYPE_CHECKING:
-    from chameleon.llm import Reply
 
 _ALL = "*"
 _ROW_CALLS = ("row", "select_row")
@@ -46,12 +42,15 @@ class SelectRow(TableOperation):
         max_table_rows: PositiveInt = 500,
         most_calls: PositiveInt = 8,
     ) -> None:
-        """`top`: so many of the answers with the most votes are united (published: 2).
+        """Take settings, all optional.
 
         A table too long for one prompt (`max_rows`, `max_table_tokens`) is shown in blocks, each once
-        regardless of `samples`, and the rows chosen from each are combined. A table with more rows than
-        `max_table_rows`, or more blocks than `most_calls`, stays unchanged: a row that no prompt shows is
-        never dropped.
+        regardless of `samples`, and the rows chosen from each are combined.
+
+        Args:
+            top: so many of the answers with the most votes are united (published: 2).
+            max_table_rows, most_calls: a table with more rows or blocks stays unchanged: a row that no prompt
+                shows is never dropped.
         """
         super().__init__(weights)
         self.top, self.max_table_rows, self.most_calls = top, max_table_rows, most_calls

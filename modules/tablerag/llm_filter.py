@@ -45,14 +45,15 @@ class LLMFilter(TableCut, LLMModule):
     ) -> None:
         """Set how samples vote; the majority wins, and the first on a tie.
 
-        - `agree`: "result": samples agree if they keep the same rows and columns; code that fails votes for
-          the whole table, which loses a tie. "text": samples agree if their code is identical, and that code
-          is run (published).
-        - `numbers`: whether the code sees numbers as numbers, or cells as text (published).
-        - `timeout`: seconds per program; the default is the sandbox's 2.
-
         If anything goes wrong (no code, an error, an empty or foreign result), the whole table is kept, and
         the output says why.
+
+        Args:
+            agree: "result": samples agree if they keep the same rows and columns; code that fails votes for
+                the whole table, which loses a tie. "text": samples agree if their code is identical, and that
+                code is run (published).
+            numbers: whether the code sees numbers as numbers, or cells as text (published).
+            timeout: seconds per program; the default is the sandbox's 2.
         """
         self.agree, self.numbers, self.timeout = agree, numbers, timeout
 

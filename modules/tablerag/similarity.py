@@ -51,11 +51,13 @@ class SemanticFilter(TableCut, BySimilarity):
         by: str = "auto",
         order: Order = "table",
     ) -> None:
-        """`rows`, `columns`: how many to keep, None for all; there is no threshold, as published.
+        """Take settings, all optional. There is no threshold, as published.
 
-        - `by`: the similarity measure: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
-          (token by token, like ColBERT), or "auto" (dense if embeddings are installed, else bm25).
-        - `order`: the order of the kept rows: "table", or "similarity" (the nearest last, as published).
+        Args:
+            rows, columns: how many to keep, None for all.
+            by: the similarity measure: "bm25", "dense" or "dense:NAME" (embeddings), "late" or "late:NAME"
+                (token by token, like ColBERT), or "auto" (dense if embeddings are installed, else bm25).
+            order: the order of the kept rows: "table", or "similarity" (the nearest last, as published).
         """
         self.rows, self.columns, self.by, self.order = rows, columns, by, order
 
@@ -98,11 +100,15 @@ class PassageRetriever(BySimilarity):
     writes = ("input.passages",)
 
     def __init__(self, max_tokens: PositiveInt = 1500, *, by: str = "bm25") -> None:
-        """`max_tokens`: how much text to keep, in estimated tokens. `by`: as in `semantic_filter`; in our
-        tests, bm25 kept more answers of HybridQA's passages than minilm.
+        """Take settings, all optional.
 
         Passages are split between sentences into pieces of about 120 tokens, each with its title. The pieces
         most similar to the question that fit are kept, in order. If all passages fit, they stay whole.
+
+        Args:
+            max_tokens: how much text to keep, in estimated tokens.
+            by: as in `semantic_filter`; in our tests, bm25 kept more answers of HybridQA's passages than
+                minilm.
         """
         self.max_tokens, self.by = max_tokens, by
 

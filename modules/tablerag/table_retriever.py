@@ -50,21 +50,24 @@ class TableRetriever(Module):
         index: str = "",
         within: str = "",
     ) -> None:
-        """`retriever`: how to search the index: {first: bm25, rerank: evidence} and the like, or a name.
-
-        - `k`: how many documents to find. The first table becomes `table`, the others `tables`, and documents
-          without a table `passages`.
-        - `tables`: how many tables to keep, None for all. After the first, tables are kept only while they
-          fit in `max_tokens` together, estimated from their first 25 rows.
-        - `passages`: how many passages to find in addition to the `k` tables, in a separate search. Finding
-          no table is then acceptable; the nearest documents of both kinds are noted in case the run declines.
-        - `index`: the folder of the index, if the question comes without one.
-        - `within`: a subfolder of the index, for several indexes of the same tables, such as "plain" and
-          "summaries".
+        """Take settings, all optional.
 
         Without an index, the table that comes with the question stays; with both, the index is searched. The
         query is only the question; no document in an index contains a question. In a conversation, results
         for the question by itself alternate with results for it together with the last turns.
+
+        Args:
+            retriever: how to search the index: {first: bm25, rerank: evidence} and the like, or a name.
+            k: how many documents to find. The first table becomes `table`, the others `tables`, and documents
+                without a table `passages`.
+            tables: how many tables to keep, None for all. After the first, tables are kept only while they
+                fit in `max_tokens` together, estimated from their first 25 rows.
+            passages: how many passages to find in addition to the `k` tables, in a separate search. Finding
+                no table is then acceptable; the nearest documents of both kinds are noted in case the run
+                declines.
+            index: the folder of the index, if the question comes without one.
+            within: a subfolder of the index, for several indexes of the same tables, such as "plain" and
+                "summaries".
         """
         self.retriever = RetrieverSpec.read(retriever)
         self.k, self.tables, self.max_tokens = k, tables, max_tokens

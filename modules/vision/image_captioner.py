@@ -36,10 +36,12 @@ class ImageCaptioner(Module):
     ) -> None:
         """Take settings, all optional.
 
-        - `model`: an image-to-text model of transformers, as a hub name or a folder. The default is from
-          January 2025 (Apache-2.0); the paper uses nlpconnect/vit-gpt2-image-captioning (16 tokens, 4 beams).
-        - `max_tokens`, `beams`: the maximum length of a caption, and the width of the beam search.
-        - `device`: auto, cuda (or cuda:1 and so on), mps or cpu; auto is CUDA, else MPS, else the CPU.
+        Args:
+            model: an image-to-text model of transformers, as a hub name or a folder. The default is from
+                January 2025 (Apache-2.0); the paper uses nlpconnect/vit-gpt2-image-captioning (16 tokens, 4
+                beams).
+            max_tokens, beams: the maximum length of a caption, and the width of the beam search.
+            device: auto, cuda (or cuda:1 and so on), mps or cpu; auto is CUDA, else MPS, else the CPU.
         """
         if not model.strip():
             raise InventoryError("model is empty", hint="Write a name on the hub, OWNER/NAME, or a folder.")

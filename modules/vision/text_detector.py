@@ -30,11 +30,12 @@ class TextDetector(Module):
     ) -> None:
         """Take settings, all optional.
 
-        - `engine`: easyocr or rapidocr; auto is the first one that works here.
-        - `languages`: codes of the engine; English by default. RapidOCR's model accepts none.
-        - `boxes`: include the position of each text in the prompt's context, as in the paper.
-        - `least_confidence`: from 0 to 1; text below this confidence is shown only as "[…]", on a line with
-          other text.
+        Args:
+            engine: easyocr or rapidocr; auto is the first one that works here.
+            languages: codes of the engine; English by default. RapidOCR's model accepts none.
+            boxes: include the position of each text in the prompt's context, as in the paper.
+            least_confidence: from 0 to 1; text below this confidence is shown only as "[…]", on a line with
+                other text.
         """
         self.engine = engine
         self.languages = tuple(languages or ())
