@@ -1,7 +1,5 @@
 """The budget of a run, and the meter that counts its usage."""
 
-from __future__ import annotations
-
 import math
 import sys
 import threading
@@ -40,7 +38,7 @@ class Usage:
     cached_tokens: int | None = 0
     reasoning_tokens: int | None = 0
 
-    def __add__(self, other: Usage) -> Usage:
+    def __add__(self, other: "Usage") -> "Usage":
         return Usage(*map(_sum, _COUNTS(self), _COUNTS(other)))
 
     @property
@@ -64,7 +62,7 @@ class Usage:
         return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Usage:
+    def from_json(cls, data: Mapping[str, Any]) -> "Usage":
         """Read what `to_json` wrote. Raises TypeError or ValueError for invalid data."""
         counts = (count for name, count in data.items() if name == "calls" or count is not None)
         if not all(map(is_amount, counts)):
@@ -125,7 +123,7 @@ class Call:
         return {name: value for name, value in data.items() if value or name not in _OPTIONAL_KEYS}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Call:
+    def from_json(cls, data: dict[str, Any]) -> "Call":
         """Read what `to_json` wrote. Raises TypeError or ValueError for invalid data."""
         fields = {
             "messages": tuple((role, text) for role, text in data["messages"]),
@@ -213,7 +211,7 @@ class Meter:
     spent: Usage = Usage()
     seconds_before: float = 0.0
     steps: int = 0
-    parent: Meter | None = None
+    parent: "Meter | None" = None
     place: str = ""
     doubts: list[Callable[[], None]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -230,7 +228,7 @@ class Meter:
         return self.seconds_before + time.monotonic() - self._begun
 
     @property
-    def _chain(self) -> list[Meter]:
+    def _chain(self) -> "list[Meter]":
         """Return this meter, then those of the outer runs; they share the outermost's lock."""
         return [self] if self.parent is None else [self, *self.parent._chain]
 
@@ -240,7 +238,7 @@ class Meter:
         return min(meter._own_time_left() for meter in self._chain)
 
     @property
-    def first_to_end(self) -> Meter:
+    def first_to_end(self) -> "Meter":
         """Return the meter whose time runs out first: that of the run or of an outer one."""
         return min(reversed(self._chain), key=Meter._own_time_left)  # of equal ones the outermost
 

@@ -31,14 +31,17 @@ _CUT_OFF = "the reply was cut off"
 class OneShot(ShowsCards, AsksModel, Planner):
     """Shows the model the module cards and demonstrations, and reads the module names in its reply.
 
-    If a plan was refused or a step failed, it asks again with another message that names the fault. With
-    `structured: true` the reply must follow a JSON schema whose names are the inventory's modules; with
-    `auto`, the default, only if the model supports that or is unknown. It shows the first `max_text_tokens`
-    of each text. `shortlist`, `always`, `hidden`, `embeddings` and `max_card_tokens` decide which cards of a
-    large inventory it shows.
+    If a plan was refused or a step failed, it asks again with another message that names the fault. The
+    prompt `planners/one_shot` fits any inventory and any input. For modules with arguments the model writes
+    these too, as their cards describe.
 
-    The prompt `planners/one_shot` fits any inventory and any input. For modules with arguments the model
-    writes these too, as their cards describe.
+    Args:
+        structured: whether the reply must follow a JSON schema whose names are the inventory's modules;
+            with "auto" only if the model supports that or is unknown.
+        max_text_tokens: how much of each text it shows.
+        shortlist, max_card_tokens: an inventory with more modules, or longer cards, is shown in part.
+        always, hidden: modules that are shown for any question, or never.
+        embeddings: how the others are chosen: see docs/shortlist.md.
     """
 
     prompt = "planners/one_shot"

@@ -90,7 +90,7 @@ def _number(value: Any) -> tuple[Decimal, bool] | None:
     if match is None or len(match["digits"]) > _MAX_DIGITS:
         return None
     number = Decimal(match["digits"].replace(",", ""))
-    # A dash after a letter or digit is no sign: "2010-2012".
+    # A dash after a letter or digit is not a sign: "2010-2012".
     if negative or match["sign2"] or (match["sign"] and not text[: match.start()].rstrip()[-1:].isalnum()):
         number = -number
     return number, bool(_PERCENT.match(text[match.end() :].lstrip()))

@@ -255,7 +255,7 @@ def score(
     predictions: Path = Argument(..., metavar="PREDICTIONS", help="One row for each problem's id."),
     field: str = Option("prediction", metavar="FIELD", help="output, prediction, program, or KEY.FIELD."),
     where: str | None = Option(None, metavar="KEY=VALUE", help="Only the rows that have this value."),
-    given_only: bool = Option(False, "--given", help="Skip problems without a prediction, else wrong."),
+    given: bool = Option(False, "--given", help="Skip problems without a prediction; else they are wrong."),
     json: bool = JSON,
 ) -> None:
     """Score recorded predictions of any system by the official rule."""

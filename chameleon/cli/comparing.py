@@ -185,11 +185,11 @@ class GridRun:
         self.options = replace(options, model=model)  # type: ignore[arg-type]
         models = list(dict.fromkeys(arm.model for arm in variants if arm.model))
         with_model = " and ".join(models or filter(None, [model]))
-        arms, sources = counted(len(variants), "arm"), dict[Path, str]()
+        arms, sources = counted(len(variants), "arm"), dict[tuple[Path, str], str]()
         for data, problems in self.asked.values():
             name = data.benchmark.name
             what, source = ("question", f"in {data.path.name}") if name == OWN else ("problem", f"of {name}")
-            sources[data.path] = f"{counted(len(problems), what)} {source}"
+            sources[data.path, name] = f"{counted(len(problems), what)} {source}"
         self.over = over = " and ".join(sources.values())
         if with_model:
             spent = (most_spent(arm, self.asked[arm.name][1], arm.model or model or "") for arm in variants)

@@ -182,7 +182,7 @@ def score_predictions(
     field: str,
     where: str | None,
     *,
-    given_only: bool,
+    given: bool,
     as_json: bool,
 ) -> int:
     """Score recorded predictions, show the counts, and return the exit code.
@@ -190,7 +190,7 @@ def score_predictions(
     Args:
         field: the field to score in the file of predictions.
         where: "KEY=VALUE" selects the rows with this value.
-        given_only: leave out problems without a prediction.
+        given: leave out problems without a prediction.
     """
     problems, path = Data(data, benchmark, options), predictions
     rows = problems.benchmark.rows(DataFile(path, problems.benchmark.id_key), path)
@@ -208,7 +208,7 @@ def score_predictions(
         problems.benchmark.id_of,
         Field(field),
         scorer,
-        given_only=given_only,
+        given_only=given,
         last_counts=problems.benchmark.last_counts,
     )
     for result in outcomes.results:
@@ -221,7 +221,7 @@ def score_predictions(
         hint = f"A row belongs to the problem with the same {problems.benchmark.id_key!r}."
         raise InputError(what, where=str(path), hint=hint)
     if outcomes.missing:
-        verdict = "left out" if given_only else "wrong"
+        verdict = "left out" if given else "wrong"
         say(f"{counted(outcomes.missing, 'problem')} without a row in {path}: {verdict}.")
     if outcomes.unknown and options.limit is None:
         say(f"{counted(outcomes.unknown, 'row')} of {path} match no problem of the data, and are ignored.")

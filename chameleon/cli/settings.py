@@ -106,7 +106,7 @@ class Settings:
                     continue
                 hint = options[each][name][0]
                 is_list = is_once(option, hint, info) or (hint == list[str] | None and isinstance(entry, str))
-                values[each][option] = [entry] if is_list else entry  # for typer it is a list
+                values[each][option] = [entry] if is_list else entry  # typer expects a list
                 lines[each][option] = key, f"{name} = {written(value)}"
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for own in values.values():

@@ -209,9 +209,6 @@ def _right_option(option: str, source: str) -> Iterator[None]:
         takes = {"--table": KINDS, "--image": PICTURES, "--text": SUFFIXES}
         if path.is_dir() and (path / MANIFEST).exists():
             raise InputError("is an index", where=source, hint="Give it with --index.") from None
-        if path.is_file() and (option, suffix) == ("--table", ".txt"):
-            hint = f"{error.hint} If it is prose, give it with --text.".strip()
-            raise InputError(error.what, where=error.where, hint=hint) from None
         if not path.is_file() or suffix in (*takes[option], ".txt"):
             raise
         if other := next((name for name, suffixes in takes.items() if suffix in suffixes), ""):

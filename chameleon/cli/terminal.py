@@ -229,15 +229,15 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def show(self, done: int, text: Callable[[], str] = str) -> None:
-        """Show how many are done, and the text of `text`."""
+    def show(self, done: int, describe: Callable[[], str] = str) -> None:
+        """Show how many are done, and what `describe` returns."""
         self.done = done
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=self.total, description=harmless(text()))
+            self._bar.update(self._task, completed=done, total=self.total, description=harmless(describe()))
             return
         now = time.monotonic()
         if now - self._shown_at < _SECONDS_BETWEEN_LINES:
             return
         self._shown_at = now
         of = f"{done:,} of {counted(self.total, self.noun)}" if self.total else counted(done, self.noun)
-        say(": ".join(filter(None, (of, harmless(text())))))
+        say(": ".join(filter(None, (of, harmless(describe())))))

@@ -89,7 +89,7 @@ class Access:
         missing = tuple(self._unavailable(state, others)) if state.failures else ()
         if self.reads is None:
             return state.with_fields(step=step, missing=missing)
-        base = state if "history" in self.reads else State()  # keeps its history and plans
+        base = state if "history" in self.reads else State()  # "history" also shows earlier steps
         initial = state.started.input if state.started is not None else _NOTHING
         parts = {}
         for kind, items, whole_of in (("input", state.input, initial), ("cache", state.cache, _NOTHING)):

@@ -5,8 +5,6 @@ Six kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take,
 (what happens in a step that runs an inventory) and `RunEnded`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -85,7 +83,7 @@ class Step:
         return data
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Step:
+    def from_json(cls, data: Mapping[str, Any]) -> "Step":
         """Return the step that `to_json` wrote."""
         redo = Redo(**data["redo"]) if "redo" in data else None
         return cls(data["module"], values.from_json(data.get("args")), redo)
@@ -107,7 +105,7 @@ class Failure:
     code: str = ""
 
     @classmethod
-    def of(cls, error: BaseException, where: str = "") -> Failure:
+    def of(cls, error: BaseException, where: str = "") -> "Failure":
         """Return an error as a failure; `where` is put before the place that the error names."""
         error = lack_of(error) or error  # a full disk, say, is the machine's failure, not the module's
         if isinstance(error, ChameleonError):
@@ -149,7 +147,7 @@ class Failure:
         return {**data, "code": self.code} if self.code else data
 
     @classmethod
-    def from_json(cls, data: Mapping[str, str]) -> Failure:
+    def from_json(cls, data: Mapping[str, str]) -> "Failure":
         kind, message, hint, where = (data[key] for key in ("kind", "message", "hint", "where"))
         return cls(kind, message, hint, where, code=data.get("code", ""))
 
@@ -183,7 +181,7 @@ class Plan:
         kind: separates a planner's proposal, or its other plan after a failure ("replan"), from the
             inventory's response to a failed step: its repair, its `on_error` plan, or the fallback.
         refused: what is wrong with it, or "".
-        path: the number of the planner or attempt in each of the nested planners, outermost first.
+        path: the position in each of the nested planners, outermost first.
     """
 
     steps: tuple[Step, ...]
@@ -207,7 +205,7 @@ class Plan:
         """Return the names of the modules, in order."""
         return tuple(step.module for step in self.steps)
 
-    def without(self, left_out: Collection[str]) -> Plan:
+    def without(self, left_out: Collection[str]) -> "Plan":
         """Return the plan without the steps of these modules and a note that says so."""
         dropped = sorted({name for name in self.names if name in left_out}) if left_out else ()
         if not dropped:
@@ -245,7 +243,7 @@ class Nested:
     """An event in the run of an inventory that the pending step of that module runs."""
 
     module: str
-    event: Event
+    event: "Event"
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -253,7 +251,7 @@ class Nested:
         return getattr(self.event, "calls", ())
 
     @property
-    def innermost(self) -> Event:
+    def innermost(self) -> "Event":
         """Return the event of the innermost run."""
         return self.event.innermost if isinstance(self.event, Nested) else self.event
 
@@ -291,7 +289,7 @@ class Dropped:
         return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"
 
     @classmethod
-    def of_calls(cls, calls: Iterable[Call]) -> list[Dropped]:
+    def of_calls(cls, calls: Iterable[Call]) -> "list[Dropped]":
         """Return the parameters that calls were made without, each once per model."""
         every = (
             cls(call.model, name, call.params.get(name), why)

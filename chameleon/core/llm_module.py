@@ -154,15 +154,16 @@ class AsksModel:
 
 
 class LLMModule(AsksModel, Module):
-    """Render a prompt from the state, ask the model, and parse the reply.
+    """Render a prompt from the state, ask the model, and parse the reply: override `parse`.
 
-    - `prompt`, `structured`: see `AsksModel`.
-    - `parse(text)`: return the reply as a value; raise `StepRejected` for an unusable reply.
-    - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties go to the
-      value seen first) or the first that parses ("first").
-    - `salvage(text, state, is_cut=…)`: return what can be used of a rejected reply when no retry follows: on
-      a repair's last attempt, or when the model repeats its rejected reply.
-    - `table_view`: how tables are written into the prompt, and how much of them and of each text.
+    `salvage` may return what can be used of a rejected reply when no retry follows: on a repair's last
+    attempt, or when the model repeats its rejected reply.
+
+    Attributes:
+        prompt, structured: see `AsksModel`.
+        samples, vote: ask that many times and take the most frequent value ("majority", ties go to the value
+            seen first) or the first that parses ("first").
+        table_view: how tables are written into the prompt, and how much of them and of each text.
     """
 
     samples: int = 1

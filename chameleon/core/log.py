@@ -299,7 +299,7 @@ class EventLog:
         """Read an event from the file; a line left unfinished by a crash holds none."""
         if not line.endswith(b"\n"):
             if not any(start.startswith(line[: len(start)]) for start in _LINE_STARTS):
-                what = f"line {number} is not an event"  # raising keeps the line, in case the file is no log
+                what = f"line {number} is not an event"  # raise, not cut: the file may not be a log
                 raise LogError(what, where=str(self.path), hint="Name another file.")
             return
         event = read_event(line, number, self.path)
@@ -344,7 +344,7 @@ class EventLog:
         if count < len(self.events):
             with self._lock:
                 starts = [start for start, _ in self._file.whole_lines()]
-                # No uncounted approval is in the failed end: the next event is always an answer that counts.
+                # The dropped events hold no uncounted approval: the event after one is always its answer.
                 self._file.cut(starts[count + self._uncounted])
                 del self.events[count:]
                 self._before = hashlib.sha256(b"".join(line for _, line in self._file.whole_lines()))

@@ -22,7 +22,6 @@ from chameleon.core.events import (
     Ran,
     RunEnded,
     RunStarted,
-    Said,
     Step,
     StepRecord,
 )
@@ -143,7 +142,7 @@ class State:
             return self.asked
         return State.fold(self.inside).waiting
 
-    def answer_approval(self, answer: Said, by: str) -> Event:
+    def answer_approval(self, answer: Literal["yes", "no"], by: str) -> Event:
         """Return the event that answers a waiting approval.
 
         Args:
@@ -326,7 +325,7 @@ class State:
     @property
     def seconds_inside(self) -> float:
         """Add up the time of the inventory that the first pending step has run so far."""
-        return sum(event.seconds for event in self.inside if isinstance(event, Plan | StepRecord))
+        return State.fold(self.inside).seconds if self.inside else 0.0
 
     @property
     def table(self) -> Table | None:

@@ -191,7 +191,7 @@ def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[P
     entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{READERS}.json"
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         if passages := [passage_from_json(each) for each in json.loads(entry.read_bytes())]:
-            os.utime(entry)  # so that the entries not used for longest are removed first
+            os.utime(entry)  # so that the least recently used entries are removed first
             return passages
     passages = read()
     if not any("is_unread" in passage for passage in passages):

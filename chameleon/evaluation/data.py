@@ -40,6 +40,8 @@ def find_benchmark(name: str) -> Benchmark:
     cls = find_class(name, "benchmarks")
     if not issubclass(cls, Benchmark) or isabstract(cls):
         raise InputError(f"{name!r} is not a benchmark")
+    if missing := [each for each in ("name", "scorers") if not hasattr(cls, each)]:
+        raise InputError(f"the benchmark {name} sets no {missing[0]}", hint="docs/benchmark_data.md has one.")
     return cast(Benchmark, cls())
 
 

@@ -141,7 +141,7 @@ class Grid:
 
         Args:
             models: names such as "openai:gpt-6-luna"; if empty, each inventory is one arm.
-            has_model: whether a model is set without being in `models`. If there is none, an inventory that
+            has_model: whether a model is set without being in `models`. Without any, an inventory that
                 begins with a reader that calls none is reduced to that reader.
         """
         arms: dict[str, Arm] = {}

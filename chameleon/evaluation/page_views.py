@@ -208,7 +208,7 @@ class TableChange(NamedTuple):
         header += [("gone", before.header[each]) for each in dropped_columns]
         height = min(_MAX_ROWS, max(5, _MAX_CELLS // max(1, len(header))))
         # Rows keep their old places, with the dropped ones among them, unless the step reordered the rows.
-        # For each line its place, and its row after the step and before it.
+        # Each line has its place, and its row after the step and before it.
         lines: list[tuple[int, int | None, int | None]] = [
             (number if is_mixed or origin is None else origin, number, origin)
             for number, origin in enumerate(origins)

@@ -74,7 +74,7 @@ class ServerProcess:
         try:
             yield incoming, outgoing
         finally:
-            tasks[0].cancel()  # that the server ends now is no fault
+            tasks[0].cancel()  # ending the server ourselves is not a fault
             below = self.below()
             for stream in (received, incoming, outgoing, sent):
                 stream.close()
@@ -93,8 +93,7 @@ class ServerProcess:
             try:
                 while line := await process.stdout.readline():
                     await received.send(_message(line))
-                async with asyncio.timeout(_END_SECONDS):
-                    self.fault = f"it ended with code {await process.wait()}"
+                await self._note_end(process)
             except ValueError:  # raised by the reader
                 self.fault = f"it sent a message of more than {MAX_MESSAGE_BYTES:,} bytes"
             except TimeoutError:
@@ -107,7 +106,13 @@ class ServerProcess:
                 process.stdin.write(text.encode() + b"\n")
                 await process.stdin.drain()
         except OSError:
+            with suppress(TimeoutError):
+                await self._note_end(process)
             received.close()  # the client sees the end of the connection
+
+    async def _note_end(self, process: Any) -> None:
+        async with asyncio.timeout(_END_SECONDS):
+            self.fault = f"it ended with code {await process.wait()}"
 
     async def _listen(self, process: Any) -> None:
         while piece := await process.stderr.read(65_536):

@@ -45,7 +45,7 @@ class SchemaArguments(Arguments):
             return None
         required = [name for name in root.get("required", ()) if name in properties]
         fields: dict[str, Any] = {}
-        # A name such as `$filter` is no identifier: fields are numbered, with the names as aliases.
+        # A name such as `$filter` is not an identifier: fields are numbered, with the names as aliases.
         for place, name in enumerate(properties):
             fields[f"argument_{place}"] = (Any, Field(... if name in required else None, alias=name))
         model = create_model(module, __config__=ConfigDict(extra="allow" if is_open else "forbid"), **fields)

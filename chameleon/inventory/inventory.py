@@ -1,7 +1,5 @@
 """`Inventory`: the modules that a planner may choose from, and the rules for combining them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import isclass, signature
@@ -41,7 +39,7 @@ class Inventory(Composition):
         planner: str | Planner | type[Planner] | None = None,
         *,
         name: str = "tools",
-    ) -> Inventory:
+    ) -> "Inventory":
         """Return an inventory from an inventory, a name, a file, or a list of tools.
 
         Tools are functions, modules, module classes, and names of shipped modules.
@@ -77,7 +75,7 @@ class Inventory(Composition):
     @classmethod
     def load(
         cls, name: str | Path, folder: Path | None = None, *, recorded: Mapping[str, Any] | None = None
-    ) -> Inventory:
+    ) -> "Inventory":
         """Read the shipped inventory of that name, or the file at that path.
 
         Args:
@@ -88,17 +86,17 @@ class Inventory(Composition):
         return cls.read(replace(read_source(str(name), folder), recorded=recorded or {}))
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
+    def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> "Inventory":
         """Make an inventory from a mapping laid out like a file; a module may be a class or function."""
         return cls.read(source_of(data, folder))
 
     @classmethod
-    def read(cls, source: Source) -> Inventory:
+    def read(cls, source: Source) -> "Inventory":
         """Make the inventory that a source describes. Raises `InventoryError` with the place."""
         with placed(source.file):
             return cls(**parts_of(source, cls.read))
 
-    def without(self, *names: str) -> Inventory:
+    def without(self, *names: str) -> "Inventory":
         """Return the inventory without these modules, for an ablation (Chameleon paper, table 5).
 
         Planners are not shown them, and plans do not run them. A planner may still name one, because its
@@ -126,7 +124,7 @@ class Inventory(Composition):
             on_error={name: without(policy, out) or "stop" for name, policy in self.on_error.items()},
         )
 
-    def with_params(self, params: Mapping[str, Any]) -> Inventory:
+    def with_params(self, params: Mapping[str, Any]) -> "Inventory":
         """Return the inventory with these parameters for all calls, overriding its own; None removes one.
 
         They are keys of `llm`, such as {"reasoning": "none"}. Raises `InventoryError` for an unknown one, and
@@ -139,7 +137,7 @@ class Inventory(Composition):
         source = replace(self.source, params={**self.source.params, **params})
         return Inventory.read(source).without(*self.left_out)
 
-    def with_setting(self, name: str, value: Any) -> Inventory:
+    def with_setting(self, name: str, value: Any) -> "Inventory":
         """Return the inventory with this parameter set in each module that takes it.
 
         Raises `InventoryError` if no module takes it, and for an inventory made in Python.

@@ -48,7 +48,7 @@ class ModuleList(Toolkit):
 
 
 def chosen(available: Collection[str], requested: Iterable[str] | None) -> list[str]:
-    """Return the wanted names, by default all. Raises `InventoryError` for an unknown one."""
+    """Return the requested names, by default all. Raises `InventoryError` for an unknown one."""
     names = list(available if requested is None else requested)
     for name in names:
         if name not in available:

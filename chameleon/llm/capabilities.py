@@ -55,7 +55,7 @@ class Capabilities:
         return replace(self, without=self.without | {name})
 
     def nearest_effort(self, requested: str) -> str:
-        """Return the accepted effort nearest to the wanted one, the lower of two."""
+        """Return the accepted effort nearest to the requested one, the lower of two."""
         if not self.efforts or requested in self.efforts:
             return requested
         place = EFFORTS.index(requested)

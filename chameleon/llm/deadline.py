@@ -61,7 +61,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
         except TimeoutError:
             raise TooLate from None
     future = started(work)
-    wait([future], timeout=min(max(0.0, seconds), threading.TIMEOUT_MAX / 2))  # they may be infinite
+    wait([future], timeout=min(max(0.0, seconds), threading.TIMEOUT_MAX / 2))  # `seconds` may be
     if not future.done():
         raise TooLate
     try:

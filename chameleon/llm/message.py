@@ -1,7 +1,5 @@
 """A request to a model, `ModelRequest`, and its `Reply`."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json
@@ -37,7 +35,7 @@ class MultimodalText(str):
     pictures: tuple[Attachment, ...]
 
     # Pickle creates it from the whole text only, and then sets its attributes.
-    def __new__(cls, text: str, pictures: Sequence[Attachment] = ()) -> MultimodalText:
+    def __new__(cls, text: str, pictures: Sequence[Attachment] = ()) -> "MultimodalText":
         instance = super().__new__(cls, "\n".join([text, *map(str, pictures)]))
         instance.text, instance.pictures = text, tuple(pictures)
         return instance
@@ -54,12 +52,16 @@ def with_picture(messages: Messages, path: str | Path, max_side: int) -> list[tu
 class Reply:
     """A model's reply to one question.
 
-    `finish` is why it stopped ("stop", "length", …); `cached` marks a reply from the response store, or one
-    shared with the same question asked at the same time: its usage is zero. `logprob` is the mean
-    log-probability of its tokens (at most 0), None unless requested (`logprobs`) and sent by the server.
-    `dropped` are the parameters left out of the request, and why. `widened` counts how often its limit was
-    raised. `error` is why it is unusable, and is raised for its caller. `tool_calls` are the calls it makes,
-    `blocks` the data the provider wants back with them (`CallingText`).
+    Attributes:
+        finish: why it stopped: "stop", "length", ….
+        cached: whether it is from the response store, or shared with the same question asked at the same
+            time: its usage is zero.
+        logprob: the mean log-probability of its tokens (at most 0), None unless requested (`logprobs`) and
+            sent by the server.
+        dropped: the parameters left out of the request, and why.
+        widened: how often its limit was raised.
+        error: why it is unusable; raised for its caller.
+        tool_calls, blocks: its calls, and the data the provider wants back with them (`CallingText`).
     """
 
     text: str
@@ -77,7 +79,7 @@ class Reply:
     blocks: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
-    def from_record(cls, model: str, record: Mapping[str, Any]) -> Reply:
+    def from_record(cls, model: str, record: Mapping[str, Any]) -> "Reply":
         """Read what `to_record` wrote. Raises `StoreError` for a damaged record."""
         text, finish = record.get("text"), record.get("finish")
         more = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
@@ -106,23 +108,23 @@ class Reply:
         """Return whether the reply hit its limit and is cut off."""
         return self.finish == "length"
 
-    def after(self, earlier: Reply) -> Reply:
+    def after(self, earlier: "Reply") -> "Reply":
         """Return this reply with the cost of an earlier reply to the same request added."""
         names = ("usage", "seconds", "attempts")
         return replace(self, **{name: getattr(earlier, name) + getattr(self, name) for name in names})
 
-    def with_more_room(self, wider: Reply, widened: int) -> Reply:
+    def with_more_room(self, wider: "Reply", widened: int) -> "Reply":
         """Return the reply to the same request with more room, or this one if that failed."""
         if wider.error is None or wider.truncated or isinstance(wider.error, BudgetExceeded):
             return replace(wider.after(self), widened=widened)
         return replace(self.after(wider), widened=MAX_WIDENED)  # better cut off than lost
 
-    def unpaid(self, cached: bool = False) -> Reply:
+    def unpaid(self, cached: bool = False) -> "Reply":
         """Return the same reply without its cost, for another caller."""
         # One exception raised in two threads would mix up their tracebacks.
         return replace(self, usage=Usage(), seconds=0.0, cached=cached, error=copy.copy(self.error))
 
-    def to_call(self, request: ModelRequest) -> Call:
+    def to_call(self, request: "ModelRequest") -> Call:
         """Return the entry for the run's log, with references instead of pictures."""
         schema = {} if request.schema is None else {"schema": dict(request.schema)}
         tools = {"tools": [tool["name"] for tool in request.tools]} if request.tools else {}
@@ -178,7 +180,7 @@ class ModelRequest:
         *,
         tools: Sequence[Mapping[str, Any]] = (),
         **others: Any,
-    ) -> ModelRequest:
+    ) -> "ModelRequest":
         """Build a request. Raises `PromptError` for invalid messages, `ModelError` for other parts."""
         turns = (("user", messages),) if isinstance(messages, str) else messages
         if unknown := [role for role, _ in turns if role not in ROLES]:

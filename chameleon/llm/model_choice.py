@@ -175,7 +175,7 @@ def _model_entries(address: str, key: str | None, seconds: float) -> dict[str, M
 
 
 def nearest_offered(requested: str, names: Sequence[str]) -> str:
-    """Return a sentence with the server's models nearest to the wanted one; "" without names."""
+    """Return a sentence with the server's models nearest to the requested one; "" without names."""
     nearest = difflib.get_close_matches(requested, names, n=MAX_NAMED, cutoff=0.3)
     models = [*nearest, *(name for name in names if name not in nearest)][:MAX_NAMED]
     more = f" and {len(names) - len(models)} more" if len(names) > len(models) else ""

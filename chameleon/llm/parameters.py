@@ -113,7 +113,7 @@ def fit(
     """Fit parameters to a model; the limit has room for thinking.
 
     Args:
-        widened: how often the limit was raised, which makes it four times as large each time.
+        widened: how often the limit was raised: `max_tokens` fourfold each time, room for thinking twofold.
         soft: parameters that may be dropped silently.
     """
     sent, dropped = dict(params), dict[str, str]()

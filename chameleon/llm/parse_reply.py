@@ -71,8 +71,8 @@ def parse_reply(
         calls, blocks = (), ()
     answer = spoken(content[:MAX_REPLY_CHARS])
     text, is_cut = cut_at(answer, stops)
-    # The tokens include thoughts, which come before the text.
-    length = min(len(content), MAX_REPLY_CHARS) - len(answer) + len(text) if is_cut else None
+    # The tokens include thoughts, so search for the text with the character that follows it.
+    length = max(0, content.find(answer[: len(text) + 1])) + len(text) if is_cut else None
     text = mask_known(text, secrets)
     is_long = has_long or (len(content) > MAX_REPLY_CHARS and not is_cut)
     finish = "length" if is_long else "stop" if is_cut else _finish(metadata)

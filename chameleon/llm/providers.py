@@ -125,7 +125,9 @@ def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str,
     except ValueError:
         raise NoModel(f"{redact(address)!r} is not an address") from None
     host = parts.netloc.rpartition("@")[2].lower()
-    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+    server = f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+    deployment = settings.get("azure_deployment")  # one of several on a server
+    return f"{server}/deployments/{deployment}" if deployment else server
 
 
 def package_is_here(provider: str) -> bool:

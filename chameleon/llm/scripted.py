@@ -119,7 +119,7 @@ class ScriptedModel(BaseChatModel):
             count = len(self._script)
             what = f"the script holds {count} {'reply' if count == 1 else 'replies'}"
             what += f", but reply {number + 1} was requested"
-            hint = f"The last message of that request: {one_line(redact(pairs[-1][1]))}" if pairs else ""
+            hint = f"Add a reply to the message that ends: {one_line(redact(pairs[-1][1])[-300:])}"
             raise ScriptExhausted(what, where=self.model_name, hint=hint)
         if isinstance(reply, Exception):
             raise reply

@@ -1,7 +1,5 @@
 """Pieces of text found in a picture, in the order a person reads them."""
 
-from __future__ import annotations
-
 import cmath
 import math
 from bisect import bisect_left
@@ -82,7 +80,7 @@ class Piece:
         (left, down), (right, further_down) = self.box[3], self.box[2]
         return math.degrees(math.atan2(further_down - down, right - left))
 
-    def at(self, angle: float) -> Piece:
+    def at(self, angle: float) -> "Piece":
         """Return the piece with its box as a rectangle, same center and sides, tilted by `angle` degrees."""
         if angle == self.angle:
             return self
@@ -90,17 +88,17 @@ class Piece:
         upright = rectangle(across - width / 2, down - height / 2, width, height)
         return Piece(self.text, upright, self.confidence).turned(angle, self.middle)
 
-    def turned(self, angle: float, around: Point) -> Piece:
+    def turned(self, angle: float, around: Point) -> "Piece":
         """Return the piece in a picture that is turned clockwise by `angle` degrees."""
         center, turn = complex(*around), cmath.rect(1, math.radians(angle))
         turned = [center + (complex(*corner) - center) * turn for corner in self.box]
         return self.of_corners(self.text, [(at.real, at.imag) for at in turned], self.confidence)
 
-    def scaled(self, across: float, down: float) -> Piece:
+    def scaled(self, across: float, down: float) -> "Piece":
         """Return the piece in a picture scaled by these factors."""
         return self.of_corners(self.text, [(x * across, y * down) for x, y in self.box], self.confidence)
 
-    def pitch(self, level: Iterable[Piece]) -> float:
+    def pitch(self, level: Iterable["Piece"]) -> float:
         """Return the distance from its middle to the nearest one above or below; infinity without any."""
         pitch = math.inf
         for other in level:
@@ -110,14 +108,14 @@ class Piece:
                 pitch = min(pitch, off)
         return pitch
 
-    def room(self, level: Sequence[Piece]) -> float:
+    def room(self, level: Sequence["Piece"]) -> float:
         """Return how far from its middle its line extends; boxes overlap, or are as low as letters."""
         pitch, height = self.pitch(level), self.height
         if pitch == math.inf:
             return height / 2
         return min(pitch, max(height, min(1.4 * height, 0.8 * pitch))) / 2
 
-    def rise(self, other: Piece, spread: float) -> float:
+    def rise(self, other: "Piece", spread: float) -> float:
         """Return the largest height difference of two level pieces if they are tilted by `spread` degrees."""
         for piece in (self, other):
             if piece.is_wide and abs(piece.angle) > _PIECE_ERROR * piece.height / piece.width:
@@ -134,13 +132,13 @@ class Piece:
         return {"text": self.text, "box": box, "confidence": round(self.confidence, 3)}
 
     @classmethod
-    def of_corners(cls, text: str, corners: Iterable[Any], confidence: float) -> Piece:
+    def of_corners(cls, text: str, corners: Iterable[Any], confidence: float) -> "Piece":
         """Make a piece from a package's output; the four corners may be any kind of numbers."""
         first, second, third, fourth = ((float(x), float(y)) for x, y in corners)
         return cls(text, (first, second, third, fourth), float(confidence))
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Piece:
+    def from_json(cls, data: Mapping[str, Any]) -> "Piece":
         return cls.of_corners(data["text"], data["box"], data["confidence"])
 
 

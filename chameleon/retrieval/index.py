@@ -173,7 +173,7 @@ class Index:
     def evidence(
         self, query: str, places: Sequence[Place], known_scores: Sequence[tuple[Place, float]] = ()
     ) -> list[float]:
-        """Return the scores of these documents by closer evidence; `known_scores` are known BM25 scores."""
+        """Return the scores of these documents by closer evidence; `known_scores` are of BM25."""
         import numpy
 
         if not places:

@@ -44,7 +44,7 @@ def build_index(
     Args:
         retriever: the intended search of a new index, which is embedded if that needs vectors; with "auto",
             if embeddings are installed.
-        progress: called with the number of documents done, at every hundredth and at the end.
+        progress: called with the number of documents done, every 100 documents and at the end.
 
     Raises:
         InputError: for a repeated id, another retriever than the index was built for, a folder with

@@ -71,7 +71,7 @@ class Vectors:
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
         """Return up to `k` documents for each query."""
-        total, rows = self._index.ntotal if self._index is not None else 0, 4 * k  # rows: one a text
+        total, rows = self._index.ntotal if self._index is not None else 0, 4 * k  # rows: one per text
         if not total or not queries:
             return [[] for _ in queries]
         matrix = self._model().queries(queries)

@@ -82,6 +82,7 @@ class Executor:
         approve_each: ask before each step that needs approval, not once per plan.
 
     Raises:
+        InventoryError: if the inventory cannot be used, or already has a planner.
         NoModel: if a model is needed and none is set.
     """
 
@@ -145,6 +146,7 @@ class Executor:
 
         Raises:
             InputError: for an input that the inventory does not take.
+            LogError: as `stream` does.
         """
         events = log if isinstance(log, EventLog) else tuple(log)  # may be read twice
         last = deque(self.states(input, events, on_text=on_text), maxlen=1)

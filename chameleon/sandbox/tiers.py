@@ -31,12 +31,14 @@ def make_sandbox(
     """Start a sandbox for model-written programs; close it when done, or use it in a `with`.
 
     Args:
-        kind: "auto" is "sealed" on Linux x86_64 and "monty" elsewhere.
+        kind: "auto" is "sealed" where that can start (Linux x86_64) and "monty" elsewhere.
+        limits: what one program may use, see `Limits`.
         libraries: what programs may import besides Python's own modules, if it is installed.
         workers: how many programs run at once; others wait.
         require: the layers without which a sealed sandbox does not start.
 
     Raises:
+        InputError: for an unknown `kind` or fewer than one worker.
         SandboxUnavailable: with the reason, rather than run with less.
     """
     if kind not in get_args(Kind):

@@ -47,7 +47,7 @@ _BASES = frozenset(base for base, _ in UNITS.values())
 _BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
 _SAMPLE, _MIN_SHARE = 64, 0.5  # of the filled cells, the part that must be of a kind for the column to be
 _MAX_EXAMPLES, _MAX_EXAMPLE_CHARS = 3, 24
-_INTEGER_DIGITS, _UNIT_CHARS, _MAX_YEARS = 19, 12, 10  # digits that may exceed 64 bits; characters; years
+_INTEGER_DIGITS, _UNIT_CHARS, _MAX_YEARS = 19, 12, 10  # in 64 bits; of a unit; apart
 _KINDS: Mapping[str, Kind] = {"": "number", "th": "number", "%": "percent", "s": "duration"}
 _ReadAs = Literal["number", "date", "time"]
 
@@ -237,7 +237,7 @@ class _Column:
         if dates is None:
             return None
         odd = self.odd(dates)
-        if odd and not (doubt and order):  # in dates of both orders, some must fail
+        if odd and not (doubt and order):  # mixed orders cannot be read in one
             amounts = self.read(read_amount)
             if amounts is not None and len(self.odd(amounts)) < len(odd):
                 return None

@@ -167,7 +167,7 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
         stack.callback(result.close)
         return list(result.keys()), result.fetchmany
 
-    streamed = {"stream_results": True, "no_parameters": True}  # "%" in a name is no parameter
+    streamed = {"stream_results": True, "no_parameters": True}  # "%" in a name is not a parameter
     quoted = engine.dialect.identifier_preparer.quote_identifier
     opened = _Database(run, exc.DBAPIError, secret=engine.url.password or "")
     has_table = False

@@ -137,7 +137,7 @@ def table_of(
 def notes_on_lines(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
     """Say which lines above and below a table are not part of it."""
     above = [f"the text above the table is its title: {in_short(titles, '; ')}"] if titles else []
-    below = [f"the text below the table is no row: {in_short(notes, '; ')}"] if notes else []
+    below = [f"the text below the table is not a row: {in_short(notes, '; ')}"] if notes else []
     return above + below
 
 
@@ -159,4 +159,4 @@ def _fit_row(number: int, cells: Sequence[str], width: int, origin: Origin, *, p
     if extra > 0:
         hint = "Put quotes around a cell that holds the delimiter."
     what = f"{counted(len(cells), 'cell')} found, but the header has {width:,}"
-    raise origin.error(what, at=number, hint=hint)
+    raise origin.error(what, at=number, hint=f"{hint} If the file is prose, give it as a text.")

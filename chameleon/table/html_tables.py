@@ -100,7 +100,7 @@ def html_table(
     rows = [row for row in table.iter("tr") if next(row.iterancestors("td", "th", "table")).tag == "table"]
     try:
         if reason := _layout_reason(table, rows):
-            return LeftOut(origin.name, f"is no data: {reason}", is_fault=False)
+            return LeftOut(origin.name, f"is not data: {reason}", is_fault=False)
         grid = _grid(rows, origin)
         if not grid:
             return LeftOut(origin.name, "has no text", is_fault=False)

@@ -65,7 +65,7 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
         hint = "If each line is a JSON value of its own, it is JSON Lines (.jsonl)." if lines else ""
         where = Origin(f"{origin.name}, line {at:,}, column {column:,}")
         raise where.error(f"is not valid JSON ({error.msg})", hint=hint) from None
-    except ValueError:  # int() refuses longer ones
+    except ValueError:  # from int()
         raise origin.error("has a number of more than 4,300 digits", at=line) from None
     except RecursionError:
         raise origin.error("is nested too deeply", at=line, hint=_SHAPES_HINT) from None

@@ -156,7 +156,7 @@ def choose_table(
     """Read the first table, or `sheet`, of a file, of its bytes, or of a database at an address.
 
     Args:
-        name: what errors call the file.
+        name: what errors call the file; for bytes, its suffix counts as the file's.
         sheet: a sheet, a table of a database, a heading or key above a table, or the table's number.
         header, keep_totals: see `Reading`.
 
@@ -166,6 +166,7 @@ def choose_table(
 
     Raises:
         InputError: if the source has no table or cannot be read.
+        MissingPackage: if its reader is not installed.
     """
     if isinstance(source, str) and is_address(source):
         name, findings = address_name(source), server_tables(source, sheet)

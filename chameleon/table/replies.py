@@ -134,7 +134,7 @@ def normal(text: str) -> str:
 
 
 def positions(rows: Sequence[Row], present: Sequence[Row]) -> list[int] | None:
-    """Find each wanted row, using each position once, first ones first; None if one is missing.
+    """Find each of `rows`, using each position once, first ones first; None if one is missing.
 
     Rows match exactly, or else after `normal`.
     """

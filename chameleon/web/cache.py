@@ -26,7 +26,7 @@ WEEK = 7 * 24 * 3600.0
 class PageCache:
     """OK replies by request, in one private SQLite file that threads and processes may share.
 
-    A file that fails later than at opening logs one warning and caches nothing.
+    If the file fails after it was opened, one warning is logged and nothing is cached.
 
     Args:
         max_age: seconds after which a reply expires.

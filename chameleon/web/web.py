@@ -118,6 +118,9 @@ class Web:
             secrets: headers with keys. They are not sent to another origin on a redirect, nor over plain http
                 to a public address, and never cached, logged or shown in an error.
             spacing: the minimum number of seconds between requests to the host.
+
+        Raises:
+            WebError: for everything that goes wrong.
         """
         require_requests(imports=True)
         from requests import Request

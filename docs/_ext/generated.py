@@ -22,7 +22,7 @@ NAMES = {  # by module; after a colon, the members of a class
     "core.prompt.TableView Planner:propose,check,replans_after_failure,continue_after_failure Step Plan "
     "LLM:connect,ask,aask EventLog Budget evaluate compare results ChameleonError Declined StepRejected",
     "chameleon.table": "choose_table",
-    "chameleon.evaluation": "Benchmark Problem",
+    "chameleon.evaluation": "Benchmark:problem,rows,found Scorer:from_answer,right Problem",
     "chameleon.planners": "fixed.Fixed one_shot.OneShot react.React",
     "chameleon.llm": "ScriptedModel ResponseStore",
     "chameleon.retrieval": "make.build_index make.make_retriever make.delete_documents document.Document",
@@ -56,6 +56,7 @@ def described(name: str, of: Any) -> str:
     if not callable(of) or name in MADE_OTHERWISE:
         return text
     signature = _MODULES.sub("", _ANNOTATION.sub(r"\1\3", str(inspect.signature(of))))
+    signature = signature.replace("Annotated[int, Gt(gt=0)]", "PositiveInt")
     call = name.rpartition(".")[2] + re.sub(r"^\(self(?:, )?", "(", signature)
     call = call.removesuffix(" -> None") if inspect.isclass(of) else call
     lines = textwrap.wrap(call, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)

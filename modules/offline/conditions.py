@@ -3,7 +3,6 @@
 The rest of the question says what to compute (`kinds`).
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -253,14 +252,11 @@ class Frame:
 
 def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     """Return the number in the unit of a column, converted if both have one; None if they do not match."""
-    if not measure.base:  # 5 million, under a name with "(millions)"
-        scales = column.words.data["scales"]
-        words = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
-        scale: int = next((scales[word] for word in words if word in scales), 1)
-        biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
-        is_scaled = scale > 1 and measure.number > 20 * biggest  # far beyond all cells: a plain figure
-        return Fraction(measure.number, scale) if is_scaled else measure.number
-    if not column.bases:
+    biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
+    if column.scale > 1 and measure.base in ("", *"$€£¥") and (measure.base or measure.number > biggest):
+        # Far beyond all cells it is a plain figure; near them, it may be either.
+        return Fraction(measure.number) / column.scale if measure.number > 20 * biggest else None
+    if not (measure.base and column.bases):
         return Fraction(measure.number) / measure.factor
     factors = [factor for base, factor in column.units if base == measure.base]
     if column.meaning.base == measure.base:

@@ -81,7 +81,7 @@ class Pick(Form):
         filled = tuple(row for row in rows if filled_cells[row])
         if not filled:
             raise Unfit(f'"{columns[0].plain}" is empty there', empty=True)
-        if len(filled) < len(rows) and isinstance(self.of, Ordered):
+        if len(filled) < len(rows) and (self.single or isinstance(self.of, Ordered)):
             raise Unfit(f'"{columns[0].plain}" is empty in a matching row')
         values = tuple(dict.fromkeys(", ".join(filled_cells[row]) for row in filled))
         if self.single and len(values) > 1:

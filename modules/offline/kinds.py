@@ -209,7 +209,9 @@ class Kinds(Question):
         elif self.names_row and distinct is None:
             return  # how many clubs has Cairo
         elif distinct is not None or self._is_counted(column, mention):
-            yield from self.grouped(0.0, HowMany(self.where, column.index), *used)
+            is_often = count is not None and count.value == "times"  # one thing may have several rows
+            is_often &= all(isinstance(each.condition, Compares) for each in self.bounds)
+            yield from self.grouped(0.0, HowMany(self.where, None if is_often else column.index), *used)
 
     def _numbers_rows(self, item: Item) -> bool:
         """Whether a column numbers the things to count, as "Lot" numbers lots."""
@@ -281,6 +283,9 @@ class Kinds(Question):
     def extremes(self) -> Iterator[Costed]:
         """Yield the most or least of a column: a row's name, another cell, the number, or a group."""
         mark = (self.of("superlative") or self.of("most", "frequent"))[0]  # the top three cheapest
+        named = {token.stem for token in self.frame.tokens[mark.end : mark.end + 1]}
+        if any(each.has_pairs and named.intersection(each.stems) for each in self.sheet.columns):
+            return  # the highest blood pressure is not of the highest person
         ordinal, number = self.one("ordinal"), self.few(mark)
         start, count = ordinal.value - 1 if ordinal else 0, int(number.value.number) if number else 1
         tops = [item for item in self.of("most") if number is not None and item.end == number.start]

@@ -278,7 +278,7 @@ class Links:
             for match in islice(re.finditer(rf"(?<![^\W_]){form}", blob), _MAX_LINES):
                 begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
                 lines[blob[begin : stop if stop >= 0 else None]] = None
-        for line in lines:
+        for line in (each for each in lines if not each.startswith('{"')):  # an object is not a name
             yield line, tuple(token.stem for token in self.words.tokens(line))
 
     def _overlaps(self, names: Stems) -> Iterator[tuple[int, int]]:

@@ -121,6 +121,7 @@ class Question:
         """Whether the question cannot be read, whatever it asks for."""
         is_unread = self.has("unread", "unknown") or self.asks == "why"
         is_open = self._asks_twice() or self._denies_a_date() or any(map(self._may_be_dated, self.bounds))
+        is_open |= self._picks_amounts()
         return is_unread or self._states() or self._asks_of_verb() or is_open
 
     @property
@@ -132,6 +133,12 @@ class Question:
     def _asks_twice(self) -> bool:
         """Whether another question follows: "and what did they order"."""
         return any((one.kind, two.kind) == ("and", "ask") for one, two in pairwise(self.frame.items))
+
+    def _picks_amounts(self) -> bool:
+        """Whether a word related to an amount stands for rows: "which sales", with a column Revenue."""
+        ask, head = self.one("ask"), self.wanted
+        picks = ask is not None and self.frame.tokens[ask.start].low in self.sheet.words.data["picks"].split()
+        return picks and head is not None and head.cost >= Cost.IDEA and self.col(head).kind == "number"
 
     def _denies_a_date(self) -> bool:
         """Whether a date follows a negation: "not shipped in May" may mean later, or not at all."""
@@ -198,7 +205,8 @@ class Question:
         is_denied = any(kinds[place] == "none" for each in self.bounds for place in each.taken)
         picks = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, HowMany) else ()
         columns = (self.sheet.columns[each] for each in picks if each is not None)
-        return is_denied and any(each.kind == "text" and each is not self.sheet.key for each in columns)
+        shared = (each for each in columns if each.kind == "text" and each is not self.sheet.key)
+        return is_denied and not all(each.is_id for each in shared)
 
     def _relates(self, form: Form) -> bool:
         """Whether it is clear which of two columns with shared names is meant: managers are employees too.
@@ -310,7 +318,7 @@ class Question:
         ]
         items = [item for item in items if self.asks != "which" or not self.col(item).is_count]
         items = [  # what did Ann order
-            item for item in items if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
+            item for item in items if not (self.asks and self.col(item).is_id and self._is_act(item))
         ]
         texts = [item for item in items if self.col(item).kind == "text" and sort != "time"]
         texts = [item for item in texts if not sort or self.col(item) is not key]  # who has a task
@@ -332,6 +340,11 @@ class Question:
         if len(plain) == 1 and is_sure:
             yield Cost.IMPLIED, plain[0].index, None
 
+    def _is_act(self, item: Item) -> bool:
+        """Return whether an item is a verb: "what did Ann order"."""
+        acts = self.sheet.words.data["acts"].split()
+        return not self.frame.is_whole(item) or any(t.low in acts for t in self.frame.tokens[: item.start])
+
     def names_a_row(self, item: Item | None) -> bool:
         """Return whether an item is a noun for the rows, or names their ID column."""
         is_noun = item is not None and item.kind == "noun" and bool(item.value)
@@ -344,7 +357,7 @@ class Question:
 
     def _may_be_key(self, key: SheetColumn) -> bool:
         """Whether a question word may mean the key: "what" does not mean a code, nor "who" a book."""
-        if self.word_is_bare and key.numbers_rows:
+        if key.has_pairs or (self.word_is_bare and key.numbers_rows):
             return False
         sorts, sort = self.sheet.sorts(key), _SORTS.get(self.asks, "")
         return not sort or not sorts or sort in sorts or (sort == "person" and "group" in sorts)

@@ -25,6 +25,7 @@ _COPY_SUFFIX = re.compile(r" \(\d\)$")
 _HEADER_UNIT = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
 _CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
+_PAIR = re.compile(r"\d{1,3}(?:\.\d+)?[^\d.,]{0,3}[-–/:] ?\d")
 _PERIODS = {
     "Year": re.compile(r"(?:fy ?)?(?:1[5-9]|20)\d\d"),
     "Quarter": re.compile(r"q[1-4](?:[ /-]?(?:20)?\d\d)?|(?:20)\d\d[ -]?q[1-4]"),
@@ -160,6 +161,15 @@ class SheetColumn:
         own = {(self.meaning.base, self.meaning.factor)} if self.meaning.base else set()
         return set() if self.kind == "date" else units | own if self.kind == "number" else units
 
+    @cached_property
+    def scale(self) -> int:
+        """What its numbers are multiplied by: 1,000 under "(thousands)", "($000)" or "($k)"."""
+        scales, name = self.words.data["scales"], self.name.lower()
+        short = re.search(r"[$€£¥](?:000|k|mn?|bn)\b|\b000s", name)
+        words = [word.rstrip("s") for word in re.findall(r"[a-z]{7,}", name)]
+        words += [short[0].strip("$€£¥").replace("000s", "k").replace("000", "k")] if short else []
+        return next((int(scales[word]) for word in words if word in scales), 1)
+
     @property
     def bases(self) -> set[str]:
         """The kinds of unit in its name or its cells."""
@@ -210,6 +220,11 @@ class SheetColumn:
     def is_id(self) -> bool:
         """Whether it identifies the rows by codes: "Order ID", "invoice_no"."""
         return self.meaning.kind == "code" and len(set(self.cells)) >= 0.9 * len(self.cells)
+
+    @cached_property
+    def has_pairs(self) -> bool:
+        """Whether its cells are pairs of figures, which are neither amounts nor names: 120/80, 2-2."""
+        return self.kind == "text" and 2 * sum(map(bool, map(_PAIR.match, self.sample))) > len(self.sample)
 
     @cached_property
     def is_dense(self) -> bool:

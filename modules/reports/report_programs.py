@@ -101,7 +101,7 @@ class _ReportExecutor(Module):
             origin = (numbers[place[0] - 1] if place[0] else 0, place[1])
             return -len(left & places[place].keys()), order.index(origin) if origin in order else len(order)
 
-        while candidates := [place for place in places if left & places[place].keys()]:  # greedily
+        while candidates := [place for place in places if left & places[place].keys()]:  # most first
             best = min(candidates, key=rank)
             cite(best, left & places[best].keys())
         return [self._source(report, passage, rows, numbers) for passage, rows in sorted(cited.items())]

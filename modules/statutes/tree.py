@@ -4,8 +4,6 @@ The levels follow the drafting manuals of the United States Code: section 1, sub
 subparagraph (A), clause (i), subclause (I), item (aa), subitem (AA).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -101,12 +99,12 @@ class Node:
 
     label: str
     level: str
-    parent: Node | None = field(default=None, repr=False)
-    parts: list[StatuteLine | Node] = field(default_factory=list, repr=False)
+    parent: "Node | None" = field(default=None, repr=False)
+    parts: list["StatuteLine | Node"] = field(default_factory=list, repr=False)
     opening: str | None = None
 
     @property
-    def children(self) -> list[Node]:
+    def children(self) -> list["Node"]:
         """Return the provisions directly in it."""
         return [part for part in self.parts if isinstance(part, Node)]
 
@@ -125,14 +123,14 @@ class Node:
                 yield from part.lines
 
     @property
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator["Node"]:
         """Yield itself and all provisions in it, in order."""
         yield self
         for child in self.children:
             yield from child.nodes
 
     @property
-    def outwards(self) -> Iterator[Node]:
+    def outwards(self) -> Iterator["Node"]:
         """Yield itself and the provisions around it, up to its section."""
         node: Node | None = self
         while node is not None and node.level != TEXT:
@@ -140,12 +138,12 @@ class Node:
             node = node.parent
 
     @property
-    def ancestors(self) -> list[Node]:
+    def ancestors(self) -> list["Node"]:
         """Return the provisions around it, from its section down, without itself."""
         return list(self.outwards)[:0:-1]
 
     @property
-    def section(self) -> Node:
+    def section(self) -> "Node":
         """Return the section around it, or itself."""
         return (self.ancestors or [self])[0]
 
@@ -159,13 +157,13 @@ class Node:
         """Return the path as it is written: "152(d)(2)"."""
         return path_name(self.path)
 
-    def child(self, label: str, level: str = "") -> Node | None:
+    def child(self, label: str, level: str = "") -> "Node | None":
         """Return the first child with this label, if it is of this level."""
         node = self._first_of_label.get(label)
         return node if node and (not level or node.is_of(level)) else None
 
     @cached_property
-    def _first_of_label(self) -> dict[str, Node]:
+    def _first_of_label(self) -> dict[str, "Node"]:
         return {node.label: node for node in reversed(self.children)}
 
     def is_of(self, level: str) -> bool:

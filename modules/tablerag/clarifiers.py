@@ -75,7 +75,7 @@ class WikiClarifier(LLMModule):
         timeout: float = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """Take settings, all optional; the others are as in `web_search` and `wikipedia_search`.
+        """Take settings, all optional.
 
         The query is the caption and, if that finds nothing, the words of the header; never the question. If
         no search is possible, only the table is described, and the output says why.
@@ -83,7 +83,7 @@ class WikiClarifier(LLMModule):
         Args:
             provider: where to look up articles ("wikipedia" as published), or "none".
             documents: how many to request (2 as published).
-            characters: how much of each is shown.
+            characters: how much of each is shown; the others are as in `web_search` and `wikipedia_search`.
         """
         self.documents = documents
         name: ProviderName = "auto" if provider == "none" else provider

@@ -209,7 +209,7 @@ def opened_index(path: str) -> Index:
 
 
 @lru_cache(maxsize=8)
-def _open_index(path: str, build: tuple[int, ...]) -> Index:  # `build` is only part of the key
+def _open_index(path: str, build: tuple[int, ...]) -> Index:  # `build` only serves as a cache key
     from chameleon.retrieval.index import Index
 
     return Index.open(path)

@@ -76,7 +76,7 @@ def bad(folder: Path, command: Command, monkeypatch: MonkeyPatch) -> Command:
 COMPLAINTS = [
     ("ask Q --table empty", "empty: is empty"),
     ("ask Q --table ragged.csv", "ragged.csv, line 3: 3 cells found, but the header has 2"),
-    ("ask Q --table letter.txt", "If it is prose, give it with --text."),
+    ("ask Q --table letter.txt", "If the file is prose, give it as a text."),
     ("ask Q --table ferry.png", "is a picture, not a table. Give it with --image."),
     ("ask Q --table plan.docx", "plan.docx: is a document, not a table. Give it with --text."),
     ("ask Q --text plan.xlsx", "plan.xlsx: is a table, not a document. Give it with --table."),

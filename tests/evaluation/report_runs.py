@@ -1,7 +1,5 @@
 """Reports for tests: real runs without a network, a hostile one, and an HTML page as tests read it."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -176,7 +174,7 @@ class Element:
     tag: str
     attributes: dict[str, str | None]
     text: str = ""
-    parents: tuple[Element, ...] = field(default=(), repr=False)
+    parents: tuple["Element", ...] = field(default=(), repr=False)
 
     @property
     def classes(self) -> list[str]:

@@ -204,7 +204,7 @@ def test_replies_come_in_order_and_run_out() -> None:
     assert llm.name == "scripted:script" and llm.ask("1").text == "a"
     second = llm.ask(messages)
     assert (second.text, second.truncated, second.usage) == ("b", True, Usage(1, 3, 1, None, None, None))
-    with pytest.raises(errors.ScriptExhausted, match=r"but reply 3 was requested\. The last .*: 3$"):
+    with pytest.raises(errors.ScriptExhausted, match=r"but reply 3 was requested\. Add a reply .*: 3$"):
         llm.ask("3")
     assert model.requests[1] == messages
     llm = scripted(lambda messages: messages[-1][1].upper())

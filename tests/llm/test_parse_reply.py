@@ -22,8 +22,9 @@ def read(content: Any, metadata: Any = None, stops: Any = (), **fields: Any) -> 
 
 def test_a_reply_has_a_bound() -> None:
     tokens = [{"token": "<think>a</think>", "logprob": -9}, {"token": "4 ", "logprob": -1}]
-    cut = read("<think>a</think>4 STOP", {"logprobs": {"content": [*tokens, {"token": "STOP"}]}}, ["STOP"])
-    assert (cut.text, cut.logprob) == ("4 ", -5), "of all tokens before the stop"
+    for end in ("STOP", "STOP</s>", "STOP<think>b</think>"):
+        cut = read(f"<think>a</think>4 {end}", {"logprobs": {"content": [*tokens, {"token": end}]}}, ["STOP"])
+        assert (cut.text, cut.logprob) == ("4 ", -5), "of all tokens before the stop"
     for length, stops, finish in ((0, (), "stop"), (1, (), "length"), (1, ["a"], "stop")):
         found = read("b" * 9 + "a" * (MAX_REPLY_CHARS - 9 + length), {"finish_reason": "stop"}, stops)
         assert (len(found.text), found.finish) == (9 if stops else MAX_REPLY_CHARS, finish)

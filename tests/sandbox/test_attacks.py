@@ -4,8 +4,6 @@ A canary folder with a secret file, a secret in the environment and in memory, a
 after each attack nothing of it may have changed, leaked or been reached, and the next program is right.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import time
@@ -22,7 +20,9 @@ from tests.sandbox.conftest import SECRET, Canary, each_program
 SECONDS = 0.3
 
 
-def attack(sandbox: Sandbox | Uncontained, canary: Canary, code: str, seconds: float = SECONDS) -> ExecResult:
+def attack(
+    sandbox: "Sandbox | Uncontained", canary: Canary, code: str, seconds: float = SECONDS
+) -> ExecResult:
     before = canary.state
     port = str(canary.listener.getsockname()[1])
     outcome = sandbox.run(code.replace("@port", port).replace("@", str(canary.folder)), timeout=seconds)

@@ -164,11 +164,13 @@ def test_inventories_in_each_other_are_read_once_and_bounded(tmp_path: Path, wid
 
 
 def test_a_resumed_step_takes_the_time_from_before_too() -> None:
-    inner = Inventory("inner", Fixed(["work", "shout"]), {"work": work, "shout": shout})
-    executor = Executor(Inventory("outer", Fixed(["inner"]), {"inner": inner}))
+    tools, takes = {"work": work, "shout": shout}, {"question": "str"}
+    inner = Inventory("inner", Fixed(["work", "shout"]), tools, input_types=takes)
+    middle = Inventory("middle", Fixed(["inner"]), {"inner": inner}, input_types=takes)
+    executor = Executor(Inventory("outer", Fixed(["middle"]), {"middle": middle}))
     log = list(executor.stream(GIVEN))
-    first = next(each for each in log if isinstance(each, Nested) and isinstance(each.event, StepRecord))
-    slow = replace(first, event=replace(first.event, seconds=60.0))
+    first: Any = next(each for each in log if isinstance(getattr(each, "innermost", None), StepRecord))
+    slow = replace(first, event=replace(first.event, event=replace(first.innermost, seconds=60.0)))
     state = executor.run(GIVEN, [*log[: log.index(first)], slow])
     assert state.answer == "HEY" and min(state.seconds, state.history[0].seconds) > 60
 

@@ -1,7 +1,5 @@
 """Statutes and references: every line in one node, the text again from the tree, and what is meant where."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -34,7 +32,7 @@ class Provision:
     level: str
     heading: str
     text: str
-    inner: list[Provision] = field(default_factory=list)
+    inner: list["Provision"] = field(default_factory=list)
     flush: str = ""
 
 
