@@ -99,9 +99,8 @@ class Questions(Benchmark):
                 input[key] = value
         gold = row.get("answer")
         if isinstance(gold, str):
-            gold = gold.strip()
             items = _items(gold)
-            gold = items if len(items) > 1 else gold
+            gold = items if len(items) > 1 else gold.strip()
         hint = f"Write {DECLINE} for a question that should be declined."
         if gold is None or gold in ("", []):
             raise InputError("it has no answer", hint=hint)

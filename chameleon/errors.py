@@ -156,11 +156,12 @@ def require(
         also: other packages needed for the same use, with the module each installs: the error names all that
             are missing.
     """
-    if missing := [each for each, name in (also or {}).items() if not find_spec(name)]:
-        every = [*([] if find_spec(module or package) else [package]), *missing]
-        what = f"{use} {', '.join(every)}, {'which is' if len(every) == 1 else 'which are'} not installed"
-        raise MissingPackage(what, where=where, hint=f'pip install "chameleon-compose[{extra}]"')
     name, reason = module or package, "which is not installed"
+    hint = f'pip install "chameleon-compose[{extra}]"'
+    if missing := [each for each, other in (also or {}).items() if not find_spec(other)]:
+        every = [*([] if find_spec(name) else [package]), *missing]
+        what = f"{use} {', '.join(every)}, {'which is' if len(every) == 1 else 'which are'} not installed"
+        raise MissingPackage(what, where=where, hint=hint)
     try:
         if find_spec(name):
             if imports:
@@ -169,7 +170,6 @@ def require(
     except Exception as error:  # a package may raise anything while loading
         if not isinstance(error, ImportError) or error.name != name.partition(".")[0]:
             reason = f"which cannot be loaded ({error})"
-    hint = f'pip install "chameleon-compose[{extra}]"'
     raise MissingPackage(f"{use} the package {package}, {reason}", where=where, hint=hint)
 
 

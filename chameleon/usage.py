@@ -27,8 +27,11 @@ def is_amount(value: Any) -> TypeGuard[int | float]:
 class Usage:
     """The usage of model calls. `None` means that the provider did not report it; it never counts as 0.
 
-    Tokens are the provider's counts: `cached_tokens` are part of `input_tokens`, `reasoning_tokens` part of
-    `output_tokens`. `cost` is in US dollars.
+    Attributes:
+        input_tokens, output_tokens: the provider's counts, as for all tokens.
+        cached_tokens: part of `input_tokens`.
+        reasoning_tokens: part of `output_tokens`.
+        cost: in US dollars.
     """
 
     calls: int = 0
@@ -202,9 +205,12 @@ class Budget:
 class Meter:
     """Counts the usage of one run against its budget; safe to share between threads.
 
-    On resume it starts from what the log already records. A nested inventory's usage also counts for the
-    `parent`; `place` then names the inventory, to separate its limits from the outer ones. `doubts`
-    are those of its plans: see `Recorder`.
+    On resume it starts from what the log already records.
+
+    Attributes:
+        parent: the meter of the outer run, for which the usage of a nested inventory also counts.
+        place: names the nested inventory, to separate its limits from the outer ones.
+        doubts: those of the run's plans: see `Recorder`.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -272,12 +278,9 @@ class Meter:
         """Raise `BudgetExceeded`, naming the limit, if a run has reached one; the outermost run first."""
         for meter in reversed(self._chain):
             limits, usage = meter.budget, meter.spent
-            if limits.seconds is not None:
-                limits.check("seconds", meter.seconds(), meter.place)
-            if limits.tokens is not None:
-                limits.check("tokens", _sum(usage.input_tokens, usage.output_tokens), meter.place)
-            if limits.cost is not None:
-                limits.check("cost", usage.cost, meter.place)
+            limits.check("seconds", meter.seconds(), meter.place)
+            limits.check("tokens", _sum(usage.input_tokens, usage.output_tokens), meter.place)
+            limits.check("cost", usage.cost, meter.place)
 
     def reserve(self) -> None:
         """Reserve one call before it is made, so that concurrent calls cannot exceed the budget."""
@@ -302,8 +305,9 @@ class Meter:
 class Recorder:
     """Collects the calls of one step or plan, from any thread.
 
-    `hear` receives the pieces of replies as they arrive, and None when a reply starts over. `doubts` mark
-    each reply so that it is requested again next time, instead of served from the store.
+    Attributes:
+        hear: receives the pieces of replies as they arrive, and None when a reply starts over.
+        doubts: each marks a reply to be requested again next time, instead of served from the store.
     """
 
     meter: Meter

@@ -18,9 +18,13 @@ SEES = "model.sees"
 class Branch(Then):
     """Asks the first of its two `planners` if everything that `key` names is present, else the second.
 
-    A key looks like "input.table" or "cache.table_choice"; commas join several. "model.sees" is present if
-    the models asked in the first planner's fixed plans, or else the run's model, are known to accept
-    pictures. The planner of the first plan makes all later ones too.
+    The planner of the first plan makes all later ones too.
+
+    Args:
+        key: such as "input.table" or "cache.table_choice"; commas join several. "model.sees" is present if
+            the models asked in the first planner's fixed plans, or else the run's model, are known to accept
+            pictures.
+        planners: the one to ask with the key, and the one to ask without it.
     """
 
     llm: Any = None

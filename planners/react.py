@@ -141,19 +141,20 @@ class React(ShowsCards, AsksModel, Planner):
     def propose(self, state: State, inventory: Inventory) -> Plan:
         last = self._last(inventory)
         turns = list(Turn.all_of(state))
-        valid = [turn for turn in turns if not turn.plan.refused]
+        valid = [turn for turn in turns if not turn.plan.refused]  # the model may correct the others
         if valid and valid[-1].plan.names == tuple(step.module for step in last or (Step(FINAL),)):
             return Plan((), self.name)
         if len(valid) > self.max_turns:
             raise PlanError(f"the model used all its turns ({self.max_turns}) without an answer")
         refused = turns[-1].plan.refused if turns else ""
-        since = takewhile(lambda turn: turn.plan.refused, reversed(turns))
+        since = takewhile(lambda turn: turn.plan.refused, reversed(turns))  # since the last valid turn
         repeats = any(turn.plan.refused.startswith(_REPEAT_FAULT) for turn in since)
-        is_last = len(valid) == self.max_turns or repeats
+        is_last = len(valid) == self.max_turns or repeats  # the model must answer now
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native, is_last=is_last)
-        if not steps:
+        if not steps:  # a reply without a call
             answer = written.answer_in(reply.text)
+            # A small model may copy the message that refused its last reply, here without the hint.
             fault, words = refused.partition(". ")[0].split(), answer.rstrip(".").split()
             if not last and (answer in ("", "[]", "{}") or written.is_arguments(answer, inventory)):
                 raise PlanError("the reply has no answer", hint=_ANSWER_HINT)
@@ -167,7 +168,7 @@ class React(ShowsCards, AsksModel, Planner):
             if self.checked and not last:
                 answer = alone(answer, state.executed[-1].output if valid else None)
                 if why := self._unverified(answer, state):
-                    is_final = is_last or refused.startswith(why)
+                    is_final = is_last or refused.startswith(why)  # it was already asked once more
                     raise Declined(why) if is_final else PlanError(why, hint=_CALL_HINT)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(valid) == self.max_turns:

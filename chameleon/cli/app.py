@@ -74,8 +74,6 @@ def settings() -> Settings | None:
     """Read the settings in effect, if there are any."""
     if (file := shared.settings_file()) is None:
         return None
-    from chameleon.cli.settings import Settings
-
     return Settings.load(file, COMMANDS)
 
 

@@ -21,7 +21,12 @@ _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later":
 
 
 def answer_in(log: Path, *, yes: bool, no: bool) -> int:
-    """Write the answer for the waiting steps to a log; asks at the terminal unless `yes` or `no` is given."""
+    """Write the answer for the waiting steps to a log, by default one asked for at the terminal.
+
+    Args:
+        yes: approve without asking.
+        no: refuse without asking.
+    """
     if yes and no:
         raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
     answer = yes if yes or no else None

@@ -22,6 +22,7 @@ from chameleon.core.events import Event, Failure, RunEnded, RunStarted
 from chameleon.core.state import State
 from chameleon.errors import InputError
 from chameleon.interop.otlp import Traces
+from chameleon.interop.spans import conversation_id
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.run.executor import Executor
 from chameleon.table import Table, to_terminal
@@ -53,20 +54,18 @@ def chat_about(source_options: GivenOptions, run: RunOptions, inventory: str | N
         question = checked(QuestionOptions(**options, question="?", inventory=inventory))
         setup = prepare(question, run.approve, close, started.settings if started else {})
         new = {k: v for k, v in setup.given.items() if k not in _TURN_KEYS and v is not None}
-        chat = Chat(setup.executor, old | new, log, run, traces)
+        chat = Chat(setup.executor, old | new, log, run, traces, started)
         if started is not None:
             chat.check_same(started)
-            chat.first = started
         say(f"Runs {harmless(setup.why)}.")
         chat.go_on()
         for line in () if chat.waits else _lines():
             if not chat.take(line):
                 break
     if run.html is not None and chat.turns:
-        from chameleon.evaluation.run_page import events_of as events_in
-        from chameleon.evaluation.run_page import write_run_page
+        from chameleon.evaluation import run_page
 
-        write_run_page([[*events_in(turn)] for turn in chat.turns], run.html)
+        run_page.write_run_page([[*run_page.events_of(turn)] for turn in chat.turns], run.html)
         say(f"Page: {harmless(str(run.html))}")
     return EXIT_WAITS if chat.waits else 0
 
@@ -191,8 +190,6 @@ class Chat:
             return
         id = ""
         if isinstance(event, RunStarted):
-            from chameleon.interop.spans import conversation_id
-
             self.first = self.first or event
             id = conversation_id(self.first)
         self.traces.event(event, conversation=id)

@@ -131,7 +131,7 @@ def _asked(
     """Read and check the problems of a file."""
     data = Data(path, benchmark, options, inputs)
     problems = list(data.problems())
-    check_data(Problems(lambda **_: problems), data)
+    check_data(Problems(lambda: problems), data)
     return data, problems
 
 
@@ -163,8 +163,13 @@ def _compare_answers(grid: Grid, options: CompareOptions, *, as_json: bool) -> i
 
 @dataclass
 class GridRun:
-    """Evaluate each arm if possible, else measure what needs no model; `stopped` explains an early end.
-    `asked` has the problems of each arm by name. Temporary folders exist until `close` is closed.
+    """Evaluate each arm if possible, else measure what needs no model.
+
+    Attributes:
+        asked: the problems of each arm, by its name.
+        close: temporary folders exist until this is closed.
+        stopped: explains an early end.
+        first: the first evaluation, to which the others are compared.
     """
 
     grid: Grid
@@ -235,7 +240,7 @@ class GridRun:
     def _evaluate(self, arm: Arm, data: Data, problems: Sequence[Problem]) -> dict[str, Any]:
         model: Any = arm.model or self.options.model
         options = replace(self.options, out=self._folder(arm), max_cost=self._left(arm), model=model)
-        source = Problems(lambda **_: problems)
+        source = Problems(lambda: problems)
         with (
             placed(set_up(arm.inventory, options).executor, options) as executor,
             receiver(options) as traces,

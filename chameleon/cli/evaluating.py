@@ -1,7 +1,7 @@
 """Evaluate one inventory over problems: check it before the first call, show progress, keep and resume it."""
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,7 @@ from chameleon.evaluation.run import DASH
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.evaluation.run_settings import settings_of
 from chameleon.figures import in_digits, in_dollars, in_time
-from chameleon.interop.otlp import Traces
+from chameleon.interop.otlp import Traces, scores_of
 from chameleon.inventory.obstacles import all_of
 from chameleon.run.executor import Executor
 from chameleon.text import counted, harmless, one_line
@@ -38,8 +38,6 @@ class EvalRun:
     data: Data
     options: EvalOptions
     traces: Traces | None = None
-    tally: Tally = field(init=False)
-    spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
         self.tally = self._new_tally()
@@ -121,8 +119,6 @@ class EvalRun:
                 if output.verbose:
                     say(_outcome(result))
                 if traces is not None:
-                    from chameleon.interop.otlp import scores_of
-
                     traces.end(result.id, scores_of(result, benchmark.name))
                 progress.show(tally.all.n, lambda: running(tally, spending.usage))
 

@@ -18,7 +18,9 @@ from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time
+from chameleon.inventory.schema import ModelSpec
 from chameleon.retrieval.index import Index
+from chameleon.retrieval.make import build_index, make_retriever
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import counted, harmless
 from chameleon.usage import Meter, Usage, recording
@@ -77,8 +79,6 @@ def _place_list(places: Sequence[str]) -> str:
 
 def _summaries_by(options: ModelOptions) -> tuple[Any, str]:
     """Return a writer of summaries, and its model with the reason for it. Raises `NoModel`."""
-    from chameleon.inventory.schema import ModelSpec
-
     choice = model_for(options)
     if choice.model is None:
         raise NoModel("summaries need a model, and none is named", code="no-model")
@@ -152,9 +152,6 @@ def measure_recall(
         summaries: index the summaries of the tables too.
         index: the folder to keep the index in, or None.
     """
-    from chameleon.retrieval.index import Index
-    from chameleon.retrieval.make import make_retriever
-
     spec = RetrieverSpec.read(retriever)
     questions = read_queries(queries)
     if corpus.is_dir() and index is not None:
@@ -184,8 +181,6 @@ def measure_recall(
 
 def _build(corpus: Path, folder: Path, spec: RetrieverSpec, *, summaries: bool) -> Index:
     """Build an index of only the corpus."""
-    from chameleon.retrieval.make import build_index
-
     started, documents = time.monotonic(), read_corpus(corpus, summaries=summaries)
     with Progress("table") as progress:
         index = build_index(folder, documents, spec, progress.show)

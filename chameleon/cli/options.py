@@ -119,8 +119,7 @@ def inventory_argument(default: Any, metavar: str, use: str) -> Any:
 
 
 def _inventory(use: str) -> Any:
-    flags = ("--inventory", "-i")
-    return Option(None, *flags, metavar="NAME|FILE", help=use, autocompletion=inventories)
+    return Option(None, "--inventory", "-i", metavar="NAME|FILE", help=use, autocompletion=inventories)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,9 +147,11 @@ class TalkOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions(Options):
-    """What the command line says of the model; `params` are for all calls, in place of the inventory's.
+    """What the command line says of the model.
 
-    `connected` keeps the models that were connected to, for commands that set up several times.
+    Attributes:
+        params: the parameters of all calls, which replace the inventory's.
+        connected: the models that were connected to, for commands that set up several times.
     """
 
     model: str | None = Option(None, "--model", "-m", metavar="PROVIDER:NAME", help="The model to ask.")

@@ -100,7 +100,8 @@ class RunPage:
         if isinstance(event, Plan):
             self._plan(event)
         elif isinstance(event, Nested):
-            self._nested(event)
+            if self.trace:
+                self._nested(event)
         elif isinstance(event, StepRecord):
             self.steps, self.inside = self.steps + 1, None
             if self.trace:
@@ -111,8 +112,6 @@ class RunPage:
 
     def _nested(self, event: Nested) -> None:
         """Print what happens in a step that runs an inventory, indented below its name."""
-        if not self.trace:
-            return
         if self.inside is None:
             above = (*self.above, event.module)
             module = self.inventory.modules.get(event.module) if self.inventory else None

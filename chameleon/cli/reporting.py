@@ -130,9 +130,8 @@ def print_report(
 def _write_page_of_logs(logs: Sequence[Path], html: Path | None) -> None:
     """Write a page of the runs in logs of `ask` and `chat`. Raises `InputError` for other files."""
     if html is None:
-        raise InputError(
-            "a log is shown as a page", where=str(logs[0]), hint="Name the page with --html FILE."
-        )
+        what = "a log is shown as a page"
+        raise InputError(what, where=str(logs[0]), hint="Name the page with --html FILE.")
     runs: list[list[Event]] = []
     for each in logs:
         if not each.is_file():

@@ -14,7 +14,7 @@ from chameleon.cli.options import DataOptions
 from chameleon.cli.terminal import echo, echo_json, say, terminal_width
 from chameleon.cli.wording import spent_in_words
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import (
     DataFile,
     beside,
@@ -59,12 +59,8 @@ class Data:
         self.scorer: str = options.scorer or next(iter(self.benchmark.scorers))
         is_own = ":" in self.scorer and self.scorer not in self.benchmark.scorers
         judge = find_class(self.scorer, "modules") if is_own else None
-        self._scorer = self.benchmark.scorer(judge or self.scorer)
+        self.new_scorer = self.benchmark.scorer(judge or self.scorer)  # a class: a scorer may draw at random
         self.scorer_file = inspect.getsourcefile(judge) if judge else None
-
-    def new_scorer(self) -> Scorer:
-        """Create a new scorer, since it may have a random number generator."""
-        return self._scorer()
 
     def read(self) -> Iterator[Problem]:
         """Read the problems in the order of the file, and report each skipped row once."""

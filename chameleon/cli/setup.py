@@ -108,7 +108,10 @@ def prepare(
         plans: whether only the plan is wanted; `tables` is then preferred to `tables_first`.
         arm: the inventory of an experiment's arm, in place of the options'.
     """
-    inputs = _read_input(options, close)
+    inputs: dict[str, Any] = {"question": options.question, "unit": options.unit}
+    inputs |= read_files(options, close)
+    if options.choices is not None:
+        inputs["choices"] = options.choice_list
     inventory: str | Inventory | None = arm or options.inventory
     if options.inventory is not None and recorded:  # includes the tools that servers listed
         inventory = Inventory.load(options.inventory, recorded=recorded)
@@ -124,14 +127,6 @@ def prepare(
 
         executor.approve = lambda request: confirm(request.steps, request.state)
     return replace(setup, given=fit(inputs, executor.inventory, options))
-
-
-def _read_input(options: QuestionOptions, close: ExitStack) -> dict[str, Any]:
-    """Read the input of the run. Raises `InputError` for a file that cannot be read."""
-    inputs = {"question": options.question, "unit": options.unit, **read_files(options, close)}
-    if options.choices is not None:
-        inputs["choices"] = options.choice_list
-    return inputs
 
 
 def read_files(options: FileOptions, close: ExitStack) -> dict[str, Any]:

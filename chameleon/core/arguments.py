@@ -205,10 +205,10 @@ def type_writer(root: Mapping[str, Any]) -> Callable[[Any], str]:
 
     def words(schema: Any, depth: int = 0, within: Sequence[str] = ()) -> str:
         if next(budget) <= 0 or not isinstance(schema, Mapping) or depth > _MAX_TYPE_LEVELS:
-            return "any"
+            return "any"  # a schema may also be just `True`
         if isinstance(ref := schema.get("$ref"), str):
             name = ref.rpartition("/")[2]
-            if name in within or len(within) == _MAX_TYPE_LEVELS:
+            if name in within or len(within) == _MAX_TYPE_LEVELS:  # recursive, or nested too deeply
                 return "any"
             return words(root.get("$defs", {}).get(name), depth, (*within, name))
         if "enum" in schema or "const" in schema:

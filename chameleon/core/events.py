@@ -33,7 +33,6 @@ _MODEL_REASONS: Mapping[str, str] = {
     "StoreError": "its store cannot be used",
     **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
 }
-_OTHER_REASON = "it failed"
 ONE_QUESTION = "for_one_question"
 """The setting of a run that lists the modules whose input changes apply only to the current question."""
 _MAX_ARGUMENTS_CHARS, _MAX_REPR_CHARS = 200, 300
@@ -42,10 +41,14 @@ LONGEST_REPLY = 4_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Redo:
-    """How a repair runs a step again: which attempt it is (0 ran first) and how much warmer to sample.
+    """How a repair runs a step again.
 
-    Nothing follows the `last` attempt. `reply` is the model's earlier reply, up to `LONGEST_REPLY`, and
-    `fault` its error, if the model is to see it.
+    Attributes:
+        attempt: the number of the attempt; 0 ran first.
+        temperature_step: how much warmer to sample with each attempt.
+        last: whether nothing follows this attempt.
+        reply: the model's earlier reply, up to `LONGEST_REPLY`.
+        fault: the error of that reply, if the model is to see it.
     """
 
     attempt: int
@@ -137,7 +140,7 @@ class Failure:
     @property
     def reason(self) -> str:
         """Return the failure in a few plain words for a model, with nothing from the error's own text."""
-        return _MODEL_REASONS.get(self.kind, _OTHER_REASON)
+        return _MODEL_REASONS.get(self.kind, "it failed")
 
     def __str__(self) -> str:
         return f"{self.where}: {self.advice}" if self.where else self.advice
@@ -148,8 +151,7 @@ class Failure:
 
     @classmethod
     def from_json(cls, data: Mapping[str, str]) -> "Failure":
-        kind, message, hint, where = (data[key] for key in ("kind", "message", "hint", "where"))
-        return cls(kind, message, hint, where, code=data.get("code", ""))
+        return cls(data["kind"], data["message"], data["hint"], data["where"], code=data.get("code", ""))
 
 
 def not_approved(step: Step) -> Failure:
@@ -220,8 +222,9 @@ class Plan:
 class StepRecord:
     """One step taken: its output, its changes, its cost, and why it failed, if it did.
 
-    `dropped` marks work done in parallel with a step that failed: its calls count, but its output does not.
-    `beside` means that it ran at the same time as the previous step.
+    Attributes:
+        dropped: whether it ran in parallel with a step that failed: its calls count, but its output does not.
+        beside: whether it ran at the same time as the previous step.
     """
 
     step: Step

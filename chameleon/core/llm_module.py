@@ -193,14 +193,12 @@ class LLMModule(AsksModel, Module):
             reads = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
             keys = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & reads]
             state = state.with_fields(cache={key: state.cache[key] for key in keys})
-        is_noted, is_typed = "note?" in slots, "types?" in slots
-        return slots_of(state, self.table_view, noted=is_noted, typed=is_typed, also=also)
+        return slots_of(state, self.table_view, noted="note?" in slots, typed="types?" in slots, also=also)
 
     def _own_keys(self, state: State) -> list[str]:
         """Return the cache keys that the user's modules write or the module's inventory entry names."""
-        keys = [
-            key.strip("?").partition(".")[2] for key in self.traits.extra_reads if key.startswith("cache.")
-        ]
+        extra = [key for key in self.traits.extra_reads if key.startswith("cache.")]
+        keys = [key.strip("?").removeprefix("cache.") for key in extra]
         others = [key for key in state.cache if f"cache.{key}" not in self.traits.known_keys]
         return [*dict.fromkeys([*keys, *(others if "*" in keys else [])])]
 

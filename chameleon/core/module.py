@@ -14,18 +14,14 @@ from pydantic import BaseModel
 from chameleon.core.arguments import Arguments
 from chameleon.core.events import Event, Nested
 from chameleon.core.state import State
-from chameleon.errors import InventoryError, ModuleError
+from chameleon.errors import OLD_NAMES, InventoryError, ModuleError
 from chameleon.text import snake_case
 
 Keys = str | tuple[str, ...]
 Part = TypeVar("Part")
 _log = logging.getLogger("chameleon")
 _VALUE_TYPES = ("bool", "dict", "float", "int", "list", "str", "tuple")  # of an argument, not of the state
-_OLD_NAMES = {
-    "asks": "requires_approval",
-    "at_most": "max_runs",
-    "in_turn": "traits.exclusive_group",
-}
+_OLD_NAMES = OLD_NAMES | {"in_turn": "traits.exclusive_group"}
 _OLD_NAMES_OF_PLANNERS = {
     "brings": "extra_modules",
     "whole": "returns_full_plan",
@@ -216,9 +212,11 @@ def split_keys(keys: Keys) -> tuple[str, ...]:
 
 
 class InnerRun(Module):
-    """A module that runs a whole inventory, `inner`; its events become part of the outer run's log.
+    """A module that runs a whole inventory; its events become part of the outer run's log.
 
-    Besides its answer, under its name, it writes the cache keys listed in `leaves`.
+    Attributes:
+        inner: the `Inventory`.
+        leaves: the cache keys that it writes besides its answer, which goes under its name.
     """
 
     inner: Any

@@ -63,7 +63,7 @@ _LINE = re.compile(
 _ORDER = r"(?:[\W\d]*\b(?:and|then|next|final|finally|lastly|after|step)\b)+"
 # The start of a line that is a step rather than prose.
 _LEAD = re.compile(rf"^(?:{_BULLET.pattern}|\W*{_SIGN.pattern}|{_ORDER})", re.IGNORECASE)
-# Brackets in prose: in pairs, except "a) " and ":-)", and not right after a word, except "step(s)".
+# Signs that belong to prose: brackets in pairs but not right after a word, "a) ", "step(s)", ":-)", and "=>".
 _PAIRS = re.compile(r"(?<!\w)(?:\([^()\[\]{}=]*\)|\[[^()\[\]{}=]*\])|(?<!\S)\w{1,2}\)|\(e?s\)|[:;]-?\)|=>")
 
 
@@ -194,13 +194,14 @@ class _Reply:
         end, word, closing = token.end(), token["word"], _CLOSING.get(token["sign"] or "")
         if token["text"] or token["number"]:
             return end, _text(token["text"]) if token["text"] else json.loads(token["number"])
-        if word and is_plan and text[end : end + 1] == "(":
+        if word and is_plan and text[end : end + 1] == "(":  # a call in a list
             end, args = self._parse(text, end, self.takes.get(self._module(word) or "", ()))
             return end, self._step(word, args)
-        if word and (is_plan or word.lower() in _CONSTANTS or word[0] == "$"):
+        if word and (is_plan or word.lower() in _CONSTANTS or word[0] == "$"):  # "$" begins a reference
             return end, _CONSTANTS.get(word.lower(), word)
         if closing is None or (closing == ")" and takes is None):
             raise ValueError("no value")
+        # Values without keys are given to `names` in order, but not an object: it may hold all arguments.
         items, names = list[tuple[str, Any]](), (takes or ()) if closing == ")" else ()
         while (token := _TOKEN.match(text, end)) is None or token["sign"] != closing:
             key = _KEY.match(text, end) if closing != "]" else None

@@ -139,14 +139,13 @@ def ask(planner: Planner, state: State, inventory: PlanContext) -> Plan:
     `propose` may be `async`. Raises `ModuleError` if the planner returns anything but steps, or arguments
     that a log cannot hold.
     """
-    by = planner.name
     try:
         propose = partial(planner.propose, state, inventory)
         proposed = bridge.called(propose, blocks=bridge.may_block(planner.propose))
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
-            return Plan(tuple(_logged_step(step, inventory) for step in proposed), by)
+            return Plan(tuple(_logged_step(step, inventory) for step in proposed), planner.name)
     except PlanError as problem:
-        return Plan((), by, refused=str(problem))
+        return Plan((), planner.name, refused=str(problem))
     if not isinstance(proposed, Plan):
         raise _no_steps(proposed)
     return replace(proposed, steps=tuple(_logged_step(step, inventory) for step in proposed.steps))

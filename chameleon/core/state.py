@@ -6,6 +6,7 @@ the same lines.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from importlib import import_module
 from typing import Any, Literal
 
@@ -113,13 +114,15 @@ class State:
         if isinstance(event, Approval):
             return self._after_approval(event)
         if isinstance(event, Plan):
+            state = self.with_fields(plans=(*self.plans, event))
             if event.refused:
-                return self.with_fields(plans=(*self.plans, event))
-            plan = self._plan_with(event)
-            plans = (*self.plans, event)
-            state = self.with_fields(plans=plans, plan=plan, pending=event.steps, failure=None)
-            # Approval covers a plan as it was shown; a repair keeps the rest of the approved plan.
-            return state if event.kind == "repair" else state.with_fields(asked=(), allowed=(), denied=())
+                return state
+            state = state.with_fields(pending=event.steps, failure=None)
+            if event.kind == "repair":  # keeps the rest of the approved plan
+                return state
+            done = max(len(self.plan) - len(self.pending), 0)  # of the planned steps
+            # Approval covers a plan as it was shown.
+            return state.with_fields(plan=self.plan[:done] + event.names, asked=(), allowed=(), denied=())
         return self.with_fields(ended=event)
 
     def _after_approval(self, event: Approval) -> "State":
@@ -128,10 +131,7 @@ class State:
         if event.said == "asked":
             return self.with_fields(asked=event.steps)
         if event.said == "begun":
-            allowed = self.allowed
-            for step in event.steps:
-                allowed = _without_one(allowed, step)
-            return self.with_fields(allowed=allowed)
+            return self.with_fields(allowed=reduce(_without_one, event.steps, self.allowed))
         answered = "allowed" if event.said == "yes" else "denied"
         return self.with_fields(asked=(), **{answered: (*getattr(self, answered), *event.steps)})
 
@@ -157,11 +157,6 @@ class State:
         if self.waiting:
             return Nested(self.pending[0].module, State.fold(self.inside).answer_approval(answer, by))
         raise LogError("nothing in the run is waiting for approval")
-
-    def _plan_with(self, plan: Plan) -> tuple[str, ...]:
-        """Return the planned modules once this plan is accepted."""
-        count = max(len(self.plan) - len(self.pending), 0)  # the planned steps that are done
-        return self.plan if plan.kind == "repair" else self.plan[:count] + plan.names
 
     def _after_step(self, record: StepRecord) -> "State":
         if self.inside:

@@ -27,8 +27,11 @@ def file_documents(
 
     Ids are `name` or `name#place`, with a number where places repeat or another file has the id. So a file
     that is read again gets the same ids as long as its tables keep their places. Passages are `name#p1`,
-    `name#p2`, …. `is_free` says whether no other file has an id. `Document.text` is the text below a
-    table. Raises the errors of `tables_in` and `read_document`.
+    `name#p2`, …. `Document.text` is the text below a table. Raises the errors of `tables_in` and
+    `read_document`.
+
+    Args:
+        is_free: returns whether no other file has an id.
     """
     ids: set[str] = set()
     next_number = Counter[str]()

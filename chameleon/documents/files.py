@@ -85,8 +85,10 @@ class Walk:
 class Entry:
     """A file: its name in the index, the digest of its bytes, its documents, and the parts left out.
 
-    `left_out` is repeated as long as the file is unchanged; `summarized` says whether a model has described
-    all its tables; `engine` is the OCR engine, or "", that could not read some of its pages.
+    Attributes:
+        left_out: repeated as long as the file is unchanged.
+        summarized: whether a model has described all its tables.
+        engine: the OCR engine, or "", that could not read some of its pages; else None.
     """
 
     name: str

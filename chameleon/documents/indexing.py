@@ -42,8 +42,11 @@ class DescribesTables(Protocol):
 class Summary:
     """Counts of everything that was read, and everything left out, with the reason.
 
-    `files` counts files with content, `without` files without any, `others` files of other kinds; `notes`
-    say how some of the files were read. `held` is what the index holds now, by kind.
+    Attributes:
+        files, without: the number of files with content, and of files without any.
+        others: the number of files of each other kind.
+        notes: how some of the files were read.
+        held: what the index holds now, by kind.
     """
 
     index: Path

@@ -35,7 +35,12 @@ _LEADERS = re.compile(r"(?:\. ?){4}")  # in a table of contents
 
 @dataclass
 class Section:
-    """The text below a heading; `headings` are its own and those around it, `page` is its own heading's."""
+    """The text below a heading.
+
+    Attributes:
+        headings: its own heading and those around it, the outermost first.
+        page: the page of its own heading.
+    """
 
     headings: tuple[str, ...] = ()
     parts: list[DocumentPart] = field(default_factory=list)

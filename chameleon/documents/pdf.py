@@ -89,11 +89,9 @@ def _open_pdf(data: bytes, name: str) -> Any:
             raise InputError("the PDF is encrypted", where=name, hint=hint) from None
         pdf = ()
     if not pdf:
-        hint = "Save it again from its source."
-        raise InputError("the PDF is broken or cut short", where=name, hint=hint)
+        raise InputError("the PDF is broken or cut short", where=name, hint="Save it again from its source.")
     if len(pdf) > MAX_PAGES:
-        what = f"the PDF has more than {MAX_PAGES:,} pages"
-        raise InputError(what, where=name, hint="Give part of it.")
+        raise InputError(f"the PDF has more than {MAX_PAGES:,} pages", where=name, hint="Give part of it.")
     return pdf
 
 

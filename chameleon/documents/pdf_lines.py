@@ -61,11 +61,14 @@ class _Letter(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Words written one after another on one line; `base` is its height above the page's foot.
+    """Words written one after another on one line; a word that continues on the next line ends in `SOFT`.
 
-    `turn`: quarter turns to the left. A word that continues on the next line ends in `SOFT`.
-    `heading`: the level of the heading it belongs to, and which heading of the document that is.
-    `table`: the table it represents, with the `edges` of its columns if lines separate them.
+    Attributes:
+        base: its height above the page's foot.
+        turn: quarter turns to the left.
+        heading: the level of the heading it belongs to, and which heading of the document that is.
+        table: the table it represents.
+        edges: the edges of the table's columns, if lines separate them.
     """
 
     base: float

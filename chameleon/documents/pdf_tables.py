@@ -24,6 +24,7 @@ _MAX_SPACE = 0.3  # of the letters' size: words no further apart are in one cell
 _MAX_GRIDS = 50  # of a page
 _MIN_FILLED = 0.25  # of the cells of a ruled table hold text; fewer in a chart or a form
 _MAX_CELL_WORDS = 4  # in a cell of a table, in one column at least
+# Marks of items, such as "•", "†", "3.", "(a)", "[12]", "2.3.1": two columns that begin with them are a list.
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
 """Marks of rows in tables of contents, formulas and programs."""

@@ -113,8 +113,7 @@ def _passages_in(data: bytes, name: str) -> list[Passage]:
         items = called(_passages_as_json, name, name=name, data=data)
         return [passage_from_json(each) for each in items]
 
-    passages = cached(data, kind, read)
-    return [{**passage, "file": Path(name).name} for passage in passages]
+    return [{**passage, "file": Path(name).name} for passage in cached(data, kind, read)]
 
 
 def _passages_as_json(data: bytes, name: str) -> Iterator[dict[str, Any]]:

@@ -165,7 +165,6 @@ class DataFile:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            where = f"{self.path}, line {number}"
             try:
                 row = _json(line)
             except ValueError as problem:
@@ -177,7 +176,7 @@ class DataFile:
             elif isinstance(row, dict):
                 yield row
             else:
-                raise InputError(what, where=where)
+                raise InputError(what, where=f"{self.path}, line {number}")
 
     def _tab_separated(self, lines: Iterable[bytes]) -> Iterator[Row]:
         names: list[str] = []

@@ -43,10 +43,12 @@ class VariantSpec(Strict):
 
 
 class ArmSpec(VariantSpec):
-    """One arm, which may name another `inventory` than the grid, and its `model`, `data` and `benchmark`.
+    """One arm, which may name its own `model`, `data` and `benchmark`.
 
-    `published` is its published figure: a row's `system` in `benchmarks/published`, or for an ablation the
-    change from the first arm, in points.
+    Attributes:
+        inventory: replaces the grid's inventory.
+        published: its published figure: a row's `system` in `benchmarks/published`, or for an ablation the
+            change from the first arm, in points.
     """
 
     inventory: str | None = None

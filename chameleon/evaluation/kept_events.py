@@ -131,10 +131,14 @@ def recent_lines(folder: Path) -> dict[str, list[bytes]]:
 
 
 def unfinished_runs(folder: Path, start: int, done: Container[str]) -> dict[str, RunLines]:
-    """Read the runs of problems that are not `done`: their recent lines, else a member that lost its result.
+    """Read the runs without a result: their recent lines, else a member that lost its result.
 
-    Members are read from `start`, the offset of the last one with a result. Raises `LogError` with the
-    damaged line.
+    Args:
+        start: the offset from which members are read: that of the last one with a result.
+        done: the ids of the problems with a result.
+
+    Raises:
+        LogError: for a damaged line.
     """
     lines_by_id = _by_problem(_lines_after(folder / EVENTS, start), folder / EVENTS)
     lines_by_id |= recent_lines(folder)  # a process killed before the result leaves both: they are equal

@@ -63,7 +63,12 @@ class ShownRows:
 
 @dataclass(frozen=True, repr=False)
 class Evaluated(ShownRows):
-    """The outcome of questions: `results`, one each, and their `tally`."""
+    """The outcome of questions.
+
+    Attributes:
+        results: one for each question, in their order.
+        tally: the counts over the results.
+    """
 
     name: str
     benchmark: Benchmark

@@ -98,8 +98,7 @@ def environment() -> Environment:
         ),
         "picture": _picture_of,
     }
-    env.tests |= {"table": lambda value: isinstance(value, Table), "parted": _is_parted}
-    env.tests["decline"] = lambda error: error.kind in DECLINES
+    env.tests |= {"parted": _is_parted, "decline": lambda error: error.kind in DECLINES}
     env.globals |= {"room": room, "MOST_PARTS": _MAX_PARTS, "MOST_CALLS": 20, "TOP_PROGRAMS": _TOP_PROGRAMS}
     return env
 
@@ -123,9 +122,12 @@ class PageRoom:
 
 
 class StepView(NamedTuple):
-    """A step: `same` names the keys that hold its output, `changes` those that hold something else.
+    """A step as a page shows it.
 
-    `table` is the change of the table, if it changed.
+    Attributes:
+        same: the keys of the state that hold its output, or a part of it.
+        changes: the other keys that it wrote, with their values.
+        table: the change of the table, if it changed; it is left out of `changes`.
     """
 
     number: int
@@ -166,21 +168,20 @@ class StepView(NamedTuple):
             change = TableChange.of(table, after)
             output = None if output == after else output
             changed = [(name, value) for name, value in changed if name != "input.table"]
-        return cls(
-            number,
-            record,
-            cls._in_words(output),
-            same,
-            [each for each in changed if each[0] not in same],
-            change,
-        )
+        changes = [(name, value) for name, value in changed if name not in same]
+        return cls(number, record, cls._in_words(output), same, changes, change)
 
 
 class TableChange(NamedTuple):
     """A table after a step, with what the step dropped; each name, row and cell is "", "new" or "gone".
 
-    `rows` are the first rows, each with its mark and its cells (mark and text); `more` and `more_columns`
-    count the hidden ones, and `sizes` are the numbers of rows and columns before and after.
+    Attributes:
+        rows: the first rows, each with its mark and its cells (mark and text).
+        more: the number of hidden rows.
+        sizes: the numbers of rows and columns before, and those after.
+        dropped: the number of rows that the step dropped.
+        is_mixed: whether the step reordered the rows.
+        more_columns: the number of hidden columns.
     """
 
     header: list[tuple[str, str]]

@@ -55,12 +55,15 @@ def in_turn(problems: Iterable[Problem]) -> Iterator[tuple[Problem, ...]]:
 
 
 class Problems:
-    """The first `limit` problems, restricted to a `part` if given.
-
-    A conversation's problems are kept together: the limit can cut only the last one.
+    """The problems to run, those of a conversation together: the limit can cut only the last conversation.
 
     A first pass counts them and collects their `ids`, those `without_question` and the `blind` ones, whose
-    picture was not found. The limit is for all parts together. Raises what `read` raises.
+    picture was not found.
+
+    Args:
+        read: called for each pass; its errors are raised.
+        limit: the number of problems to take, of all parts together; None takes all.
+        part: the part that the problems are restricted to.
     """
 
     def __init__(
@@ -69,7 +72,7 @@ class Problems:
         limit: int | None = None,
         part: PartOfProblems | None = None,
     ) -> None:
-        self._read, self._limit, self.part = read, limit, part  # `read` is called again for each pass
+        self._read, self._limit, self.part = read, limit, part
         self.ids: set[str] = set()
         self.has_conversations = False  # also in other parts
         self.without_question: list[str] = []
@@ -80,7 +83,10 @@ class Problems:
             if self._is_mine(problem):
                 self._count += 1
                 self.ids.add(problem.id)
-                self._note_what_is_missing(problem)
+                if not problem.input:
+                    self.without_question.append(problem.id)
+                if problem.detail.get("has_picture") and not problem.picture:
+                    self.blind.append(problem.id)
 
     def __len__(self) -> int:
         return self._count
@@ -93,9 +99,3 @@ class Problems:
 
     def _is_mine(self, problem: Problem) -> bool:
         return self.part is None or self.part.has(problem)
-
-    def _note_what_is_missing(self, problem: Problem) -> None:
-        if not problem.input:
-            self.without_question.append(problem.id)
-        if problem.detail.get("has_picture") and not problem.picture:
-            self.blind.append(problem.id)

@@ -31,10 +31,14 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Figures over `n` queries. `recall` by depth: the share of queries whose table is among the first hits.
+    """Figures of a retriever.
 
-    `mrr` is the mean of 1 / rank, 0 for a table that is not found. `queries_per_second` counts only searches,
-    at the largest depth. `unmatched` counts the queries whose table was not found at any depth.
+    Attributes:
+        n: the number of queries.
+        recall: the share of queries whose table is among the first hits, by depth.
+        mrr: the mean of 1 / rank, 0 for a table that is not found.
+        queries_per_second: counts only searches, at the largest depth.
+        unmatched: the number of queries whose table was not found at any depth.
     """
 
     n: int

@@ -68,12 +68,11 @@ class Result:
         """Return the result of a run that has ended."""
         assert state.ended is not None
         answered = state.ended.reason == "answered"
-        may_be_right = answered or problem.to_decline
         return cls(
             id=problem.id,
             answer=to_json(state.answer),
             declined=state.ended.reason == "declined",
-            correct=judged.correct and may_be_right,
+            correct=judged.correct and (answered or problem.to_decline),
             plan=state.plan,
             seconds=round(state.seconds, 6),
             usage=state.usage,
@@ -172,11 +171,19 @@ class Count:
 class Tally:
     """Running counts over results: all, answered, by column, spending, and reasons of failures.
 
-    `seconds` are summed over the problems, even if they ran side by side. `programs` counts plans. `columns`
-    are the benchmark's; runs may count in others, which follow. `scorer` is required if it grades. `reasons`
-    counts the messages of failures, only the first distinct ones if there are very many. `passed_over` counts
-    the modules that failed in runs that answered without them, and `passed_over_for` has the message of the
-    first of these failures. `dropped` counts the problems whose model call left out a parameter.
+    Args:
+        columns: the benchmark's columns; runs may count in others, which follow.
+        scorer: required if it grades.
+
+    Attributes:
+        reasons: counts of the messages of failures, only the first distinct ones if there are very many.
+        passed_over: counts of the modules that failed in runs that answered without them.
+        passed_over_for: the message of the first of these failures, by module.
+        dropped: counts of the problems whose model calls left out a parameter, by parameter.
+        declined: the number of declined problems, rightly or wrongly.
+        rightly_declined: of these, the right ones; results of `score` have no gold answer and never count.
+        programs: the number of problems by plan.
+        seconds: the sum over the problems, even if they ran side by side.
     """
 
     def __init__(self, columns: Sequence[str], scorer: Scorer | None = None) -> None:
@@ -192,7 +199,7 @@ class Tally:
         self.programs: Counter[tuple[str, ...]] = Counter()
         self.usage, self.seconds = Usage(), 0.0
         self._verdicts: Counter[str] = Counter()
-        self._declined: Counter[str] = Counter()
+        self.declined = self.rightly_declined = 0
 
     @property
     def verdicts(self) -> Mapping[str, int]:
@@ -202,16 +209,6 @@ class Tally:
     @property
     def failed(self) -> int:
         return self._verdicts["failed"]
-
-    @property
-    def rightly_declined(self) -> int:
-        """The number of problems rightly declined; results of `score` have no gold answer and never count."""
-        return self._declined["rightly"]
-
-    @property
-    def declined(self) -> int:
-        """The number of declined problems, rightly or wrongly."""
-        return self._declined["all"]
 
     @property
     def columns(self) -> Mapping[str, Count]:
@@ -243,8 +240,8 @@ class Tally:
         if result.answered:
             self.answered.add(result)
         self._verdicts[result.verdict] += 1
-        self._declined["all"] += result.declined
-        self._declined["rightly"] += result.declined and bool(result.correct) and result.gold is not None
+        self.declined += result.declined
+        self.rightly_declined += result.declined and bool(result.correct) and result.gold is not None
         self.programs[result.plan] += 1
         if result.failed and result.error is not None:
             reason = _short(result.error.message)

@@ -34,10 +34,13 @@ def in_figures(tally: Tally, count: Count) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """An evaluation's folder, read again; `name` distinguishes it from others in a report.
+    """An evaluation's folder, read again.
 
-    `tally` has the counts over the results, with the benchmark's columns in order. `index` maps each problem
-    to the byte of `results.jsonl` at which its result begins, and its verdict, in the file's order.
+    Attributes:
+        tally: the counts over the results, with the benchmark's columns in order.
+        name: distinguishes it from others in a report.
+        index: by problem, in the file's order: the byte of `results.jsonl` at which its result begins, and
+            its verdict.
     """
 
     path: Path

@@ -18,7 +18,6 @@ from chameleon.usage import Usage
 TEMPLATE = "run_page.html.j2"
 _MAX_EVENTS, _MAX_BARS, _MAX_ROWS = 400, 60, 10_000  # events, bars, rows
 _MAX_TABLES = 8
-_WORDS = {"answered": "Answered", "declined": "Declined", "failed": "Failed", "budget": "Out of budget"}
 
 Marks = Mapping[int, frozenset[int]]
 """Cells by row: the columns, from 0."""
@@ -67,7 +66,7 @@ class RunView(NamedTuple):
             read += [("Note", note) for note in notes_on(state, 8)]
         steps = list(views(islice(events, _MAX_EVENTS)))
         more = max(0, len(events) - _MAX_EVENTS)
-        status = _WORDS.get(state.status, state.status.capitalize())
+        status = "Out of budget" if state.status == "budget" else state.status.capitalize()
         question, tables = value_text(inputs.pop("question", None) or ""), _tables_in(state)
         bars = list(_bars(events))
         return cls(state, question, status, inputs, read, tables, bars, steps, more, ", ".join(parts))
@@ -98,8 +97,7 @@ class RunView(NamedTuple):
 
 def page_of(events: Iterable[Event]) -> str:
     """Return the page of a run, self-contained and without scripts."""
-    runs = [RunView.of(list(events))]
-    return environment().get_template(TEMPLATE).render(runs=runs)
+    return environment().get_template(TEMPLATE).render(runs=[RunView.of(list(events))])
 
 
 def write_run_page(runs: Iterable[Sequence[Event]], file: str | Path) -> int:

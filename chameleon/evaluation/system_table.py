@@ -25,9 +25,11 @@ _WORST_FIRST = ("wrong", "failed", "declined", "graded", "right")
 class SystemRow:
     """A row of the paper's table: a published system or a run.
 
-    `cells` are percentages as printed, or the figures of a grading benchmark; a dash if unknown. `settings`
-    are the chosen settings of a run, or the source of a published row. `problems` is `n` as shown: "7,686",
-    or "69 of 200, unfinished". `tuned` is the number of tuned parameters.
+    Attributes:
+        cells: percentages as printed, or the figures of a grading benchmark; a dash if unknown.
+        settings: the chosen settings of a run, or the source of a published row.
+        problems: `n` as shown: "7,686", or "69 of 200, unfinished".
+        tuned: the number of tuned parameters.
     """
 
     system: str

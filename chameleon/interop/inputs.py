@@ -1,7 +1,6 @@
 """Inputs from other programs: a JSON schema from an inventory's `input:`, and values read from JSON."""
 
 import base64
-import binascii
 import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -149,15 +148,13 @@ class Inputs:
         """Write the content of a file, and return its path."""
         kind, data = content.get("mimeType"), content.get("data")
         if not isinstance(kind, str) or not isinstance(data, str):
-            raise InputError(
-                f"{key} is missing {'mimeType' if not isinstance(kind, str) else 'data'}",
-                hint='Send {"mimeType": "image/png", "data": "…"}, the bytes in base64.',
-            )
+            what = f"{key} is missing {'mimeType' if not isinstance(kind, str) else 'data'}"
+            raise InputError(what, hint='Send {"mimeType": "image/png", "data": "…"}, the bytes in base64.')
         if len(data) > MAX_BYTES * 4 // 3 + 4:  # base64 has four characters for three bytes
             raise InputError(f"{key} has more than the limit of {MAX_BYTES:,} bytes")
         try:
             decoded = base64.b64decode(data, validate=True)
-        except (binascii.Error, ValueError):
+        except ValueError:
             raise InputError(f"the data of {key} is not base64") from None
         file = scratch / f"{key}{mimetypes.guess_extension(kind.partition(';')[0].strip()) or ''}"
         file.write_bytes(decoded)

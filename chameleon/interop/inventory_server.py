@@ -146,9 +146,8 @@ class InventoryServer:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = self.traces.text(uri)
-        contents = [types.TextResourceContents(uri=uri, mime_type=JSON_LINES, text=text)]
-        return types.ReadResourceResult(contents=[*contents])
+        content = types.TextResourceContents(uri=uri, mime_type=JSON_LINES, text=self.traces.text(uri))
+        return types.ReadResourceResult(contents=[content])
 
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         served = self.tools.get(params.name)

@@ -100,9 +100,8 @@ class ServerConnection:
                 tools += json.loads(text)["tools"]
                 size += len(text)
                 if len(tools) > MAX_TOOLS or size > 2 * MAX_MESSAGE_BYTES:
-                    raise ServerFailed(
-                        f"{self.spec.place} lists more than {MAX_TOOLS:,} tools, or too much about them"
-                    )
+                    what = f"{self.spec.place} lists more than {MAX_TOOLS:,} tools, or too much about them"
+                    raise ServerFailed(what)
                 if not (cursor := page.next_cursor):
                     return tools
 
@@ -143,9 +142,8 @@ class ServerConnection:
 
         assert self._closing is not None
         try:
-            async with Client(
-                self._transport(), read_timeout_seconds=self.spec.timeout, cache=None
-            ) as client:
+            connecting = Client(self._transport(), read_timeout_seconds=self.spec.timeout, cache=None)
+            async with connecting as client:
                 # It would check results with the server's regular expressions, in the loop of all requests.
                 client.session.validate_tool_result = _accept  # type: ignore[method-assign]
                 ready.set_result(client)

@@ -49,8 +49,6 @@ async def http_streams(
         timeout=httpx2.Timeout(_CONNECT_SECONDS, read=None),
         event_hooks={"response": [bound]},
     )
-    async with (
-        http,
-        streamable_http_client(url, http_client=http, max_sse_event_size=MAX_MESSAGE_BYTES) as streams,
-    ):
+    client = streamable_http_client(url, http_client=http, max_sse_event_size=MAX_MESSAGE_BYTES)
+    async with http, client as streams:
         yield streams

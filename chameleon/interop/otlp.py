@@ -38,10 +38,8 @@ def address_of(url: str) -> str:
         what = f"{url!r:.100} is not the address of a collector"
         raise InputError(what, hint="Use one such as http://localhost:4318.")
     if parts.username or parts.password or parts.query:
-        raise InputError(
-            "the address of the collector contains a secret",
-            hint="Set the variable OTEL_EXPORTER_OTLP_HEADERS=api-key=SECRET instead.",
-        )
+        what = "the address of the collector contains a secret"
+        raise InputError(what, hint="Set the variable OTEL_EXPORTER_OTLP_HEADERS=api-key=SECRET instead.")
     path = parts.path.rstrip("/")
     return parts._replace(path=path if path.endswith(_PATH) else path + _PATH, fragment="").geturl()
 

@@ -82,7 +82,8 @@ class OnRay(Executor):
     ) -> Iterator[tuple[Event, State]]:
         """Yield each event of a run with the state after it, once a worker has finished the run.
 
-        Raises `InputError` with `on_text`, or if `log` is an `EventLog`: a worker can use neither.
+        Raises:
+            InputError: if `on_text` is given, or `log` is an `EventLog`: a worker can use neither.
         """
         if on_text is not None or isinstance(log, EventLog):
             raise InputError("a run on other machines cannot stream text or write a log")
@@ -122,9 +123,8 @@ class Job:
         inventory, llm = executor.inventory, executor.llm
         if (source := inventory.source) is None:
             hint = "Write it as a YAML file that names modules as package.module:Class."
-            raise InventoryError(
-                "an inventory made in Python cannot run on other machines", where=inventory.name, hint=hint
-            )
+            what = "an inventory made in Python cannot run on other machines"
+            raise InventoryError(what, where=inventory.name, hint=hint)
         folders = tuple(folder.absolute() for folder in source.folders)
         uses = {name for module in inventory.present.values() for name in split_keys(module.uses)}
         models = (asker.model.name.partition(":")[0] for asker in inventory.askers.values())

@@ -283,7 +283,12 @@ class Builder:
 def spec_error(
     problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
 ) -> InventoryError:
-    """Return pydantic's error about a file of type `root`, with its place; the data is at `above`."""
+    """Return pydantic's error about the data of a file, with its place.
+
+    Args:
+        above: the key path of that data in the file.
+        root: the type of the whole file.
+    """
     errors = problem.errors()  # a misspelled key explains a missing one
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])

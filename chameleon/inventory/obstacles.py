@@ -14,10 +14,12 @@ from chameleon.text import nearest
 
 @dataclass(frozen=True)
 class Obstacle:
-    """One missing or wrong thing: `part` of the inventory ("modules.text_detector"), and the error.
+    """One missing or wrong thing, with its error.
 
-    `module` names the module that cannot run, "" for anything else. `stops` is False if a run continues
-    anyway, because the inventory's `on_error` covers that module.
+    Attributes:
+        part: the part of the inventory, such as "modules.text_detector".
+        module: the module that cannot run; "" for anything else.
+        stops: False if a run continues anyway, because the inventory's `on_error` covers that module.
     """
 
     part: str

@@ -81,7 +81,6 @@ class Prices(Strict):
 
 
 Reasoning = Literal["none", "minimal", "low", "medium", "high"]
-_CONNECTION_KEYS = ("model", "timeout", "retries", "prices")
 
 
 class ModelSpec(Strict):
@@ -104,7 +103,7 @@ class ModelSpec(Strict):
 
     def params(self) -> dict[str, Any]:
         """Return the parameters of a call."""
-        return self.model_dump(exclude_none=True, exclude=set(_CONNECTION_KEYS))
+        return self.model_dump(exclude_none=True, exclude={"model", "timeout", "retries", "prices"})
 
     def connection(self) -> dict[str, Any]:
         """Return the settings of the model's connection, as arguments of `LLM.connect` and `with_model`."""

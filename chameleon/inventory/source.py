@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -192,7 +191,7 @@ def under_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str)
     renamed = dict(data)
     for part, names in (("modules", OLD_NAMES), ("repair", {"tell": "show_error"})):
         entries = data.get(part)
-        if isinstance(entries, dict) and names.keys() & _keys_in(entries):
+        if isinstance(entries, dict):
             items = with_new_names(entries, places.get((part,), file), names) if part == "repair" else entries
             renamed[part] = {
                 name: with_new_names(entry, places.get((part, name), file), names)
@@ -203,10 +202,6 @@ def under_new_names(data: dict[str, Any], places: dict[KeyPath, str], file: str)
             for path in [path for path in places if path[:1] == (part,) and path[2:3] and path[2] in names]:
                 places[(*path[:2], names[str(path[2])], *path[3:])] = places[path]
     return renamed
-
-
-def _keys_in(entries: Mapping[str, Any]) -> set[str]:
-    return {*entries, *chain.from_iterable(each for each in entries.values() if isinstance(each, dict))}
 
 
 def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:

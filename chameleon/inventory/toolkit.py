@@ -37,9 +37,8 @@ class ModuleList(Toolkit):
 
     def modules(self) -> Mapping[str, Module]:
         by_name = {module.name: module for module in self.given}
-        limits = (
-            self.max_runs if isinstance(self.max_runs, Mapping) else dict.fromkeys(by_name, self.max_runs)
-        )
+        limit = self.max_runs  # of each, or by name
+        limits = limit if isinstance(limit, Mapping) else dict.fromkeys(by_name, limit)
         modules = {name: copy.copy(by_name[name]) for name in chosen(by_name, self.tools)}
         for name in chosen(by_name, limits):
             if name in modules:

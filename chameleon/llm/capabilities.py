@@ -137,12 +137,11 @@ def _entries_for(model: str, key: str) -> dict[str, Any]:
 
 def section(name: str) -> Mapping[str, Any]:
     """Return a section of `models.yaml`."""
-    part: Mapping[str, Any] = _known_models()[name]
-    return part
+    return _known_models()[name]
 
 
 @cache
-def _known_models() -> Mapping[str, Any]:
+def _known_models() -> Mapping[str, Mapping[str, Any]]:
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    models: Mapping[str, Any] = read_yaml(text)
+    models: Mapping[str, Mapping[str, Any]] = read_yaml(text)
     return models

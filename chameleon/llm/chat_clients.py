@@ -189,20 +189,16 @@ def make_client(
         arguments = _arguments(provider, facts, timeout, {**settings, **fields})
         has_key = any(re.search(r"api_key$|credentials$", key) and arguments[key] for key in arguments)
         if facts.keys and not has_key and not any(os.environ.get(key) for key in facts.keys):
-            raise AuthFailed(
-                f"the provider's key is not set: {' or '.join(facts.keys)}",
-                where=f"model {model}",
-                hint=f"export {facts.keys[0]}=…, or choose another model.",
-            )
+            what = f"the provider's key is not set: {' or '.join(facts.keys)}"
+            hint = f"export {facts.keys[0]}=…, or choose another model."
+            raise AuthFailed(what, where=f"model {model}", hint=hint)
         if not _why_langchain(provider, name, arguments):
             from chameleon.llm.openai_chat import OpenAIChat
 
-            arguments.setdefault(
-                "api_key", os.environ.get("OPENAI_API_KEY")
-            )  # read now, because it may be hidden later
-            return cast(
-                "BaseChatModel", OpenAIChat(model=name, **arguments)
-            )  # has every method its dialect uses
+            # Read now, because it may be hidden later.
+            arguments.setdefault("api_key", os.environ.get("OPENAI_API_KEY"))
+            # It has every method its dialect uses.
+            return cast("BaseChatModel", OpenAIChat(model=name, **arguments))
         from langchain.chat_models import init_chat_model
 
         arguments = {"stream_usage": True, **arguments} if provider == "openai" else arguments

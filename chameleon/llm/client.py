@@ -48,10 +48,8 @@ class LLM:
     ) -> None:
         """`soft` parameters are defaults that any setting overrides and a model may ignore."""
         self._pipeline, self._params, self._models = pipeline, params, models
-        client = pipeline.connection.client
-        self._soft = {
-            name: value for name, value in soft.items() if name not in {**params, **client.own_params}
-        }
+        set_params = {**params, **pipeline.connection.client.own_params}
+        self._soft = {name: value for name, value in soft.items() if name not in set_params}
 
     @classmethod
     def connect(

@@ -136,8 +136,10 @@ class Connection:
     def send(self, request: ModelRequest, fitted: Fitted, n: int = 1, on_text: Tell | None = None) -> Outcome:
         """Make one request for `n` samples; return their replies, or the failure.
 
-        A refused parameter is dropped from then on, and the request is repeated without it. `on_text` is
-        called with the pieces of the text as they arrive, if the model can stream.
+        A refused parameter is dropped from then on, and the request is repeated without it.
+
+        Args:
+            on_text: called with the pieces of the text as they arrive, if the model can stream.
         """
         # Another thread may have learned something meanwhile.
         again: Fitted | None = fitted if fitted.known is self.known else self.fit(request, fitted.widened)

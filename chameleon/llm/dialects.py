@@ -38,7 +38,9 @@ _MAX_FAMILIES = 64
 class WireRequest:
     """A request in the form that is sent: the client with its parameters, and the options of the request.
 
-    `options` are parameters for which the client has no field; `tell` receives pieces of text as they arrive.
+    Attributes:
+        options: parameters for which the client has no field.
+        tell: receives pieces of text as they arrive.
     """
 
     request: ModelRequest

@@ -44,8 +44,11 @@ _NO_ANSWER: Mapping[type[OSError], str] = {
 class CallFailure:
     """A failed request, classified once: the error to raise, and whether, when and why to try again.
 
-    `raised` is the client's exception, with its HTTP `status`, its `message`, which may contain secrets, and
-    the `details` of the error in the reply's body (OpenAI's `param` and `code`).
+    Attributes:
+        raised: the client's exception.
+        status: its HTTP status.
+        message: its message, which may contain secrets.
+        details: the details of the error in the reply's body (OpenAI's `param` and `code`).
     """
 
     error: ChameleonError

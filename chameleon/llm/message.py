@@ -88,8 +88,7 @@ class Reply:
             blocks = checked_blocks(record.get("blocks", ()))
             if isinstance(text, str) and isinstance(finish, str):
                 return cls(text, finish, cached=True, model=model, tool_calls=calls, blocks=blocks, **more)
-        hint = "Record it again with the store in mode record."
-        raise StoreError("a recorded reply is damaged", hint=hint)
+        raise StoreError("a recorded reply is damaged", hint="Record it again with the store in mode record.")
 
     def to_record(self) -> dict[str, Any]:
         """Return the record for the response store."""
@@ -254,6 +253,5 @@ def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
             try:
                 json.dumps(values[name])
             except (TypeError, ValueError):
-                what = f"the model parameter {name} is {type_in_words(value)}, not JSON"
-                raise ModelError(what) from None
+                raise ModelError(f"the model parameter {name} is {type_in_words(value)}, not JSON") from None
     return values

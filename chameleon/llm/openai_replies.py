@@ -105,13 +105,12 @@ def messages_in(data: Any) -> list[ChatMessage]:
         raise _unreadable("the reply has no choices", data)
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
+    thinking = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
     counted = {
         "input_tokens": _count(usage, "prompt_tokens"),
         "output_tokens": _count(usage, "completion_tokens"),
         "input_token_details": {"cache_read": _count(usage.get("prompt_tokens_details"), "cached_tokens")},
-        "output_token_details": {
-            "reasoning": _count(usage.get("completion_tokens_details"), "reasoning_tokens")
-        },
+        "output_token_details": {"reasoning": thinking},
     }
     return [_message(choice, usage, counted) for choice in choices]
 

@@ -81,9 +81,8 @@ class Pipeline:
 
     def answer_each(self, groups: Sequence[Requests]) -> list[Sequence[Reply | BaseException]]:
         """Answer several groups of samples at once, each in one request; return replies or exceptions."""
-        answered = bridge.each(
-            [partial(self.answer, group) for group in groups], _MAX_PARALLEL_REQUESTS, "chameleon-ask"
-        )
+        calls = [partial(self.answer, group) for group in groups]
+        answered = bridge.each(calls, _MAX_PARALLEL_REQUESTS, "chameleon-ask")
         return [
             [replies] * len(group) if isinstance(replies, BaseException) else replies
             for group, replies in zip(groups, answered, strict=True)
@@ -119,10 +118,9 @@ class Pipeline:
                 break
             if owner == thread and not bridge.is_bridged():  # otherwise it would wait for itself
                 return self._answer_now(requests, context)
+            left = None if ends == math.inf else max(0.0, ends - time.monotonic())
             try:
-                shared = bridge.result(
-                    in_flight, None if ends == math.inf else max(0.0, ends - time.monotonic())
-                )
+                shared = bridge.result(in_flight, left)
             except TimeoutError:
                 return self._failed(requests, self._out_of_time(context.meter), Usage())
             if shared is not None:
@@ -179,10 +177,8 @@ class Pipeline:
         finally:
             context.meter.settle(spent)
         took = round(time.monotonic() - started, 6)
-        seconds = [took, *[0.0] * (len(made) - 1)]
-        return [
-            replace(each, attempts=attempts, seconds=part) for each, part in zip(made, seconds, strict=True)
-        ]
+        both = zip(made, [took, *[0.0] * (len(made) - 1)], strict=True)
+        return [replace(each, attempts=attempts, seconds=seconds) for each, seconds in both]
 
     def doubt(self, request: ModelRequest) -> None:
         """Mark the stored reply as doubtful, because it was of no use, so that it is requested again."""
@@ -281,11 +277,8 @@ class Pipeline:
     def _out_of_time(self, meter: Meter) -> BudgetExceeded:
         ended = meter.first_to_end
         limit = f"its budget of {ended.budget.seconds or 0.0:g} seconds"
-        return BudgetExceeded(
-            f"the {ended.place or 'run'} reached {limit} before {self.connection.name} answered",
-            where=ended.place,
-            hint="Raise budget.seconds in the inventory.",
-        )
+        what = f"the {ended.place or 'run'} reached {limit} before {self.connection.name} answered"
+        return BudgetExceeded(what, where=ended.place, hint="Raise budget.seconds in the inventory.")
 
     def _record(self, request: ModelRequest, reply: Reply) -> None:
         """Record a reply; if the store fails, a paid reply must not be lost."""

@@ -106,9 +106,8 @@ class ResponseStore:
             return
         messages, settings = json.dumps(request.messages), json.dumps(request.settings, sort_keys=True)
         prompt = (_digest(messages), messages, len(messages))
-        self._store.rows(
-            "written to", _REPLACE, (request.key, request.model, *prompt, settings, json.dumps(reply))
-        )
+        row = (request.key, request.model, *prompt, settings, json.dumps(reply))
+        self._store.rows("written to", _REPLACE, row)
 
     def doubt(self, request: ModelRequest) -> None:
         """Mark this reply so that it is requested again, except in replays, because it was of no use."""

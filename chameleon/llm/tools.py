@@ -15,7 +15,12 @@ _NO_PARAMETERS = {"type": "object", "properties": {}}
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call. `fault` says why its arguments are not a JSON object; `args` is then empty."""
+    """A tool call.
+
+    Attributes:
+        args: its arguments; empty if they are not a JSON object.
+        fault: why they are not a JSON object, else "".
+    """
 
     name: str
     args: Mapping[str, Any] = field(default_factory=dict)

@@ -54,10 +54,9 @@ class EasyEngine(PackageEngine):
             gpu = torch.accelerator.is_available()
             self._reader = easyocr.Reader(languages, gpu=gpu, verbose=False)
         except (ImportError, OSError, ValueError, RuntimeError) as problem:  # RuntimeError: mismatched builds
-            raise ModuleError(
-                f"easyocr is installed but cannot load its models for {', '.join(languages)}: {problem}",
-                hint="Go online once to download them, match torch and torchvision, or set engine: rapidocr.",
-            ) from problem
+            what = f"easyocr is installed but cannot load its models for {', '.join(languages)}: {problem}"
+            hint = "Go online once to download them, match torch and torchvision, or set engine: rapidocr."
+            raise ModuleError(what, hint=hint) from problem
         self._turn = threading.Lock()
 
     def read(self, image: Image) -> list[Piece]:
@@ -88,10 +87,8 @@ class RapidEngine(PackageEngine):
     def check(cls, languages: Sequence[str]) -> None:
         super().check(languages)
         if languages:
-            raise InventoryError(
-                "rapidocr takes no languages: one model reads Latin and Chinese script",
-                hint="Leave languages out, or set engine: easyocr.",
-            )
+            what = "rapidocr takes no languages: one model reads Latin and Chinese script"
+            raise InventoryError(what, hint="Leave languages out, or set engine: easyocr.")
 
     def read(self, image: Image) -> list[Piece]:
         """Return the pieces of text in an RGB picture, in no particular order."""
@@ -112,10 +109,8 @@ class RapidEngine(PackageEngine):
             from onnxruntime import get_available_providers
             from rapidocr import RapidOCR
         except Exception as problem:  # a missing system library can raise any error
-            raise ModuleError(
-                f"RapidOCR is installed but does not start: {str(problem)[:200]}",
-                hint="Reinstall it, or set engine: easyocr.",
-            ) from problem
+            what = f"RapidOCR is installed but does not start: {str(problem)[:200]}"
+            raise ModuleError(what, hint="Reinstall it, or set engine: easyocr.") from problem
         return RapidOCR(
             params={
                 "Global.log_level": "critical",  # it prints to the terminal

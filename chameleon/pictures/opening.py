@@ -177,8 +177,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
         raise
     except UnidentifiedImageError:
         what = "is not an image, is in an unknown format, or is damaged"
-        hint = "Give a PNG, JPEG, GIF, WebP, BMP or TIFF file."
-        raise InputError(what, where=where, hint=hint) from None
+        raise InputError(what, where=where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.") from None
     except Image.DecompressionBombError:
         raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
     except Exception as problem:  # damaged files make Pillow raise errors without a common base class

@@ -31,8 +31,9 @@ class Tilt(NamedTuple):
 class Piece:
     """One or more words on one line.
 
-    `box` has the four corners in pixels, clockwise from the top left of the text, which may be tilted;
-    `confidence`, from 0 to 1, is the engine's own estimate.
+    Attributes:
+        box: the four corners in pixels, clockwise from the top left of the text, which may be tilted.
+        confidence: the engine's own estimate, from 0 to 1.
     """
 
     text: str

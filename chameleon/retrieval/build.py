@@ -32,12 +32,13 @@ _MAX_ID_CHARS = 1_000
 class Build:
     """One change of an index, from its lock to its commit; until then the old one is opened.
 
-    `settings` are for a new index; for an existing one only the retriever may change. `old` is the previous
-    index, and `data` the new folder.
-    """
+    Args:
+        settings: for a new index; for an existing one only the retriever may change.
 
-    old: Index | None
-    data: Path
+    Attributes:
+        old: the previous index, or None.
+        data: the new folder.
+    """
 
     def __init__(self, path: Path, settings: Manifest) -> None:
         self.path, self._settings = path, settings

@@ -15,9 +15,11 @@ Kind = Literal["table", "passage"]
 class Document:
     """A document to search for, with an id that is unique in its index.
 
-    `title` is a passage's title; a table has a caption instead. `text` is the passage, or text about the
-    table in addition to its cells, such as a summary. `source` says where it came from, for readers of an
-    answer: "file", and if they apply "sheet", "heading", "page", "table" (the name in a database).
+    Attributes:
+        title: a passage's title; a table has a caption instead.
+        text: the passage, or text about the table in addition to its cells, such as a summary.
+        source: where it came from, for readers of an answer: "file", and if they apply "sheet", "heading",
+            "page", "table" (the name in a database).
     """
 
     id: str

@@ -88,9 +88,8 @@ class Embedder:
         return scores
 
     def _embed_queries(self, texts: list[str]) -> list[list[float]]:
-        if (
-            many := getattr(self._asker, "embed_queries", None)
-        ) is not None:  # LangChain's take one at a time
+        # LangChain's take one at a time.
+        if (many := getattr(self._asker, "embed_queries", None)) is not None:
             vectors: list[list[float]] = many(texts)
             return vectors
         with ThreadPoolExecutor(_MAX_REQUESTS) as pool:

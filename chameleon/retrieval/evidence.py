@@ -66,9 +66,8 @@ class AskedWords:
         number = {term: index for index, term in enumerate(dict.fromkeys(query_terms))}
         weak = weak_terms()
         self.numbers: NDArray[numpy.uint32] = numpy.array([number_of(term) for term in number], numpy.uint32)
-        self.weights: Floats = numpy.array(
-            [rarity(term) * (WEAK if term in weak else 1.0) for term in number], numpy.float64
-        )
+        weights = [rarity(term) * (WEAK if term in weak else 1.0) for term in number]
+        self.weights: Floats = numpy.array(weights, numpy.float64)
         self.next: Bools = numpy.zeros((len(number), len(number)), numpy.bool_)
         """Whether one term (row) comes right before another (column)."""
         self.near: Bools = self.next.copy()

@@ -48,7 +48,7 @@ class Index:
         with failing(path, "read"):
             self._searcher = self._index.searcher()
         self._schema, self._query = self._index.schema, engine.load().Query
-        self.id_at = lru_cache(maxsize=_CACHE_SIZE)(self._id)
+        self.id_at = lru_cache(maxsize=_CACHE_SIZE)(lambda place: str(self._stored(place, ID)))
         self._layouts: dict[Place, NDArray[numpy.uint32]] = {}
         self._rarity = lru_cache(maxsize=_CACHE_SIZE)(self._idf)
 
@@ -204,9 +204,6 @@ class Index:
     def _stored(self, place: Place, field: str) -> Any:
         with failing(self.path, "read"):
             return self._searcher.doc(engine.load().DocAddress(*place)).get_first(field)
-
-    def _id(self, place: Place) -> str:
-        return str(self._stored(place, ID))
 
     def _layout(self, place: Place) -> NDArray[numpy.uint32]:
         """Return a document's layout; small ones are cached."""

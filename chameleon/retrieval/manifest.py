@@ -25,8 +25,10 @@ _BLOCK = 1 << 20
 class Manifest:
     """The state of an index: the retriever it was built for, its embeddings, and its files.
 
-    `embeddings` is empty for an index of words only. `data` is the folder of the files, and `files` has the
-    size and the CRC-32 of each.
+    Attributes:
+        embeddings: empty for an index of words only.
+        data: the folder of the files.
+        files: the size and the CRC-32 of each file, by its path in that folder.
     """
 
     retriever: Mapping[str, Any] = field(default_factory=dict)

@@ -29,11 +29,14 @@ _BLANKS = re.compile(r" {3,}")
 
 @dataclass(frozen=True)
 class Request:
-    """A request for approval of these steps of the run at `state`.
+    """A request for approval of these steps.
 
-    `inventory` has their modules. `str()` writes one line per step and argument, with the current values of
-    references; nothing in it can control a terminal. A long value is shortened in the middle, except in
-    `whole`.
+    `str()` writes one line per step and argument, with the current values of references; nothing in it can
+    control a terminal. A long value is shortened in the middle, except in `whole`.
+
+    Attributes:
+        state: the current point of their run.
+        inventory: has their modules.
     """
 
     steps: tuple[Step, ...]

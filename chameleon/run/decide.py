@@ -86,10 +86,9 @@ def finished(state: State) -> RunEnded:
 
 def _denied(state: State, inventory: Inventory) -> RunEnded | None:
     """Return the end of a run if a person denied a step it cannot continue without, else None."""
+    replans = inventory.planner.replans_after_failure
     for step in state.denied:
-        if _policy(step.module, state, inventory) == "stop" and not inventory.planner.replans_after_failure(
-            state
-        ):
+        if _policy(step.module, state, inventory) == "stop" and not replans(state):
             return RunEnded("declined", not_approved(step))
     return None
 

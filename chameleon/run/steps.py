@@ -20,7 +20,6 @@ from chameleon.table import Table
 from chameleon.text import redact, type_in_words
 from chameleon.usage import Meter, Recorder, recording
 
-_NOTHING: Mapping[str, Any] = values.ReadOnly()
 LARGE_CHARS = 100_000  # the whole state is measured after a larger step; 64 smaller ones fit into 16 MB
 
 
@@ -216,17 +215,13 @@ def _changes(
         for key, value in changes.items()
         if f"{kind}.{key}" in access.writes or not (key in current and _is_same(value, current[key]))
     }
-    if not changes:
-        return _NOTHING
-    is_output = True
-    for key, value in changes.items():
+    for key in changes:
         if not access.may_write(f"{kind}.{key}"):
             raise ModuleError(
                 f"it writes {kind}.{key}, which it does not declare",
                 hint=f'Add "{kind}.{key}" to its `writes`.',
             )
-        is_output = is_output and value is output
-    if is_output:  # already frozen
+    if all(value is output for value in changes.values()):  # already frozen
         return values.ReadOnly(changes)
     frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}", room)
     return frozen

@@ -47,10 +47,8 @@ class MontySandbox(Sandbox):
         try:
             import pydantic_monty
         except ImportError:
-            raise MissingPackage(
-                "programs run in Monty here, but it is not installed",
-                hint="pip install pydantic-monty",
-            ) from None
+            what = "programs run in Monty here, but it is not installed"
+            raise MissingPackage(what, hint="pip install pydantic-monty") from None
         if _opened_by not in (0, os.getpid()):
             what = "Monty does not work in a fork of a process that has used it"
             raise SandboxUnavailable(what, hint="Start processes with 'spawn'.")
@@ -63,10 +61,8 @@ class MontySandbox(Sandbox):
 
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
         if "file" in request:
-            raise SandboxUnavailable(
-                "this needs the sealed sandbox, but programs run in Monty here",
-                hint="Use Linux on x86_64.",
-            )
+            what = "this needs the sealed sandbox, but programs run in Monty here"
+            raise SandboxUnavailable(what, hint="Use Linux on x86_64.")
         start = time.monotonic()
         for _ in range(2):
             printed = Printed(self._limits.stdout_kb * 1024)

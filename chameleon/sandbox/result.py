@@ -53,10 +53,13 @@ class Limits:
 class ExecResult:
     """The outcome of one program, with its answer if it ended well.
 
-    `value` is the answer as JSON (`inside/encode.py` lists the forms), `value_type` the name of its type in
-    the program: int, float, str, list, fraction, date, dataframe, sympy, …
-    `error_type`, `message` (at most 500 characters) and `line` (of the program) are meant for a repair
-    prompt. `wall_ms` is the program's own time, without the wait for a free worker. `tier` names the sandbox.
+    Attributes:
+        value: the answer as JSON; `inside/encode.py` lists the forms.
+        value_type: its type in the program: int, float, str, list, fraction, date, dataframe, sympy, …
+        error_type, message, line: for a repair prompt; the message has at most 500 characters, and the line
+            is the program's.
+        wall_ms: the program's own time, without the wait for a free worker.
+        tier: the name of the sandbox.
     """
 
     status: Status
@@ -102,10 +105,14 @@ class Guarantees:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a child ended. `frame` is its frame, with only the nonce checked, or None if incomplete.
+    """How a child ended.
 
-    `code` is its exit code, negative for a signal, None if its frame came first. `overrun` means that its
-    time ran out, `excess` that it sent too much, `cpu` is its user time in seconds.
+    Attributes:
+        frame: its frame, with only the nonce checked, or None if incomplete.
+        code: its exit code, negative for a signal; None if its frame came first.
+        overrun: its time ran out.
+        excess: it sent too much.
+        cpu: its user time in seconds.
     """
 
     frame: bytes | None

@@ -187,10 +187,8 @@ class SealedSandbox(Sandbox):
         try:
             probe = self._run_in("std", self._request(PROBE, None, "ans", None), _PROBE_SECONDS)
             if probe.status != "ok":
-                raise SandboxUnavailable(
-                    f"the sealed sandbox does not work here: {probe.error_type} {probe.message}",
-                    hint=MONTY_HINT,
-                )
+                what = f"the sealed sandbox does not work here: {probe.error_type} {probe.message}"
+                raise SandboxUnavailable(what, hint=MONTY_HINT)
             layers = (*self._per_program(probe.value), *zygote.layers)
             _insist(layers, self._require)
         except SandboxUnavailable:
@@ -200,9 +198,8 @@ class SealedSandbox(Sandbox):
 
     def _per_program(self, answer: Any) -> tuple[Layer, ...]:
         """Return the layers that are set up for each program, from the answer of `PROBE`."""
-        calls = [
-            name for name in ("open", "socket", "fork", "clone3", "kill") if answer.get(name) is not True
-        ]
+        names = ("open", "socket", "fork", "clone3", "kill")
+        calls = [name for name in names if answer.get(name) is not True]
         bound, limits = answer.get("memory") is True, self._limits
         bounds = f"{limits.memory_mb} MB, {limits.cpu_s:g} s of CPU, no files, no processes"
         return (

@@ -79,8 +79,8 @@ _SCALES = {
     "dozen": 12, "k": 10**3, "thousand": 10**3, "lakh": 10**5, "m": 10**6, "mn": 10**6, "million": 10**6,
     "crore": 10**7, "b": 10**9, "bn": 10**9, "billion": 10**9, "trillion": 10**12,
 }  # fmt: skip
+# "2 1/2", or a bare "1/2" with one digit over one or two: 12/2015 is not a fraction.
 _FRACTION = re.compile(r"(-?)(?:(\d{1,9}) |(?=\d/\d\d?(?!\d)))(\d{1,4})/([1-9]\d{0,3})(?!\d)(.*)")
-_FRACTIONAL = re.compile(r"-?(?:\d+ )?\d+/\d")
 _IN_BRACKETS = re.compile(r"(?P<before>[-+]?(?:[^\d()]*))\((?P<inside>[^()]*)\)(?P<after>\D{0,12})")
 _CONVERTED = re.compile(r"(?P<figure>.*\S) ?[(\[](?P<inside>[^()\[\]]*)[)\]]")  # 12 m (39 ft)
 _BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR)\.?")  # credit and debit: 120 CR, 120 DR
@@ -178,12 +178,12 @@ def _read_unsigned(cell: str) -> Amount | None:
         value = int(whole or 0) + Fraction(int(numerator), int(denominator))
         value = -value if sign else value
         return _read_unit(value, "", rest, cell) if rest else Amount(value)
-    match = None if _FRACTIONAL.match(cell) else _AMOUNT.fullmatch(cell)
+    match = _AMOUNT.fullmatch(cell)
     if match is None:
         return _read_compound(cell)
     figure = re.sub("[,' ]", "", match["figure"]) + (match["power"] or "")
     number: Number = int(figure) if figure.isdecimal() else Decimal(figure)
-    if isinstance(number, Decimal) and number.adjusted() > _MAX_POWER:
+    if isinstance(number, Decimal) and number.adjusted() > _MAX_POWER:  # 1e400 would be an infinite float
         return None
     if match["sign"] == "-" or match["minus"]:
         number = -number

@@ -83,9 +83,8 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
 def with_units(meaning: Meaning, name: str, cells: Sequence[str], units: Sequence[str]) -> Meaning:
     """Return the meaning of figures with units in another column; unclear if they cannot be converted."""
     pairs = zip(cells, units, strict=True)
-    joined = meaning_of(
-        name, [f"{cell} {unit}" if cell.strip() else "" for cell, unit in pairs], meaning.mark
-    )
+    texts = [f"{cell} {unit}" if cell.strip() else "" for cell, unit in pairs]
+    joined = meaning_of(name, texts, meaning.mark)
     # `mark` is the hint for parts of this table: without the units, they are unclear.
     mark = APART if len({unit.strip().lower() for unit in units if unit.strip()}) > 1 else joined.mark
     return replace(joined, mark=mark, values=joined.values if joined.is_number else list(cells))

@@ -137,7 +137,7 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
         max_rows: how many rows to show.
 
     Raises:
-        InputError: below 20 places.
+        InputError: for a width below 20 places.
     """
     if width < _MIN_WIDTH:
         raise InputError(f"a table needs a terminal of at least {_MIN_WIDTH} columns, not {width}")

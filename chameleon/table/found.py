@@ -42,8 +42,9 @@ class Found:
 class LeftOut:
     """A part of a file, or the whole file, that is not read as a table, and why.
 
-    `is_fault` is False if nobody would miss the part, such as a layout table. `is_picture`
-    marks pages that another OCR engine may read.
+    Attributes:
+        is_fault: False if nobody would miss the part, such as a layout table.
+        is_picture: marks pages that another OCR engine may read.
     """
 
     where: str

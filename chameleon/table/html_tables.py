@@ -221,7 +221,7 @@ def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], l
     names, cells = ([[slot.text for slot in slots] for slots in part] for part in (header, body))
     marks = [[slot.is_header for slot in slots] for slots in (*header, *body)]
     if not above and all(first and not any(others) for first, *others in marks):
-        return list(enumerate(zip(*names, *cells, strict=True), 1)), titles, notes
+        return list(enumerate(zip(*names, *cells, strict=True), 1)), titles, notes  # rows become columns
     marked = zip(cells, marks[len(header) :], strict=True)
     data_rows = [texts for texts, are_names in marked if texts not in names or not all(are_names)]
     return list(enumerate([joined_header(names), *data_rows], 1)), titles, notes

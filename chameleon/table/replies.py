@@ -114,9 +114,11 @@ def as_subtable(reply: Table, table: Table) -> Table | None:
     """Rebuild a model's sub-table from the rows and columns of `table` that it names.
 
     Names and cells match if they are equal after normalizing case, space, bars, quotes and asterisks; exact
-    matches are tried first, and repeated names match in order. The result has the order and the cells of
-    `table`. Returns None if `reply` is empty, or has a row or column not in `table`, or a row more often
-    than `table`.
+    matches are tried first, and repeated names match in order.
+
+    Returns:
+        the rows and columns in the order of `table`, with its cells; None if `reply` is empty, or has a row
+        or column not in `table`, or a row more often than `table`.
     """
     columns = positions([(name,) for name in reply.header], [(name,) for name in table.header])
     if columns is None or not reply.rows:

@@ -152,10 +152,9 @@ class Table:
         if not set(map(len, body)) <= {len(names)}:
             number, size = next((n, len(row)) for n, row in enumerate(body, 1) if len(row) != len(names))
             raise InputError(f"row {number} has {size} cells, the header has {len(names)}")
-        self.__dict__.update(
-            header=names, rows=body, caption=caption, hints=tuple(hints), decisions=tuple(decisions)
-        )
-        self.__dict__["apart"] = None if apart is None else tuple(apart)  # not setattr: the class is frozen
+        self.__dict__.update(header=names, rows=body, caption=caption)  # not setattr: the class is frozen
+        self.__dict__.update(hints=tuple(hints), decisions=tuple(decisions))
+        self.__dict__["apart"] = None if apart is None else tuple(apart)
 
     def __repr__(self) -> str:
         name = f"{self.caption!r}, " if self.caption else ""

@@ -119,9 +119,8 @@ def kind_of(address: Address) -> Kind:
             carried = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if carried:
             return kind_of(carried)
-    metadata, private, special = (
-        any(address in each for each in networks) for networks in (_METADATA, _PRIVATE, _SPECIAL)
-    )
+    groups = (_METADATA, _PRIVATE, _SPECIAL)
+    metadata, private, special = (any(address in network for network in group) for group in groups)
     if private and not metadata:
         return "private"
     return "forbidden" if metadata or special or address.is_multicast or not address.is_global else "public"

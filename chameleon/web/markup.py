@@ -134,9 +134,8 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        c for c in text if c.isspace() or c in _JOINERS or not unicodedata.category(c).startswith("C")
-    )
+    kept = (c for c in text if c.isspace() or c in _JOINERS or not unicodedata.category(c).startswith("C"))
+    return "".join(kept)
 
 
 def decoded(body: bytes, content_type: str = "") -> str:

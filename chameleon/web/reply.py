@@ -18,9 +18,12 @@ class Unanswered(WebError):
 
 @dataclass(frozen=True, slots=True)
 class WebReply:
-    """A reply with any status; `cut` if the body was longer than the limit.
+    """A reply with any status.
 
-    `masked`: it contained a key. `kept_as` is its key for `Web.keep`, or "" for a reply that is not cached.
+    Attributes:
+        cut: whether the body was longer than the limit.
+        masked: whether it contained a key.
+        kept_as: its key for `Web.keep`, or "" for a reply that is not cached.
     """
 
     url: str

@@ -32,9 +32,11 @@ Attempt = Callable[[float], tuple[WebReply, float | None]]
 class WebLimits:
     """Limits of a fetch.
 
-    `seconds` limits everything: redirects, retries and waiting for a turn; only name resolution takes as
-    long as the system allows. `bytes` limits the decompressed body; the rest is cut off. `retries` is the
-    number of extra attempts if they may help.
+    Attributes:
+        seconds: for everything: redirects, retries and waiting for a turn; only name resolution takes as long
+            as the system allows.
+        bytes: of the decompressed body; the rest is cut off.
+        retries: the number of extra attempts if they may help.
     """
 
     seconds: float = 20.0
@@ -82,15 +84,21 @@ class Web:
     """A client for pages and search services, using requests; one instance serves all threads.
 
     - Only http and https, and only public addresses, checked when the connection is made and on each of at
-      most 5 redirects. `private` lists hosts ("host" or "host:port", "*" for all) that may be in a private
-      network; CHAMELEON_WEB_PRIVATE adds to it.
+      most 5 redirects.
     - Retries temporary failures (408, 429, 5xx, broken connections) with growing waits; obeys Retry-After.
-    - `pace` spaces out the requests to one host; `cache` holds the replies passed to `keep`.
-    - `user_agent`: its User-Agent; else CHAMELEON_USER_AGENT, else our name and version.
     - No cookies, and no proxies from the environment, because a proxy would connect to unchecked addresses.
       Each request has its own connection, so deadlines and checks cannot leak from one to another.
 
-    Raises `WebError` for everything that goes wrong, and `MissingPackage` without requests.
+    Attributes:
+        private: hosts ("host" or "host:port", "*" for all) that may be in a private network;
+            CHAMELEON_WEB_PRIVATE adds to them.
+        cache: holds the replies passed to `keep`.
+        pace: spaces out the requests to one host.
+        user_agent: its User-Agent; else CHAMELEON_USER_AGENT, else our name and version.
+
+    Raises:
+        WebError: for everything that goes wrong.
+        MissingPackage: if requests is not installed.
     """
 
     limits: WebLimits = WebLimits()

@@ -69,7 +69,7 @@ class _FrameProgram:
     def ref(self, node: ast.AST) -> Ref | None:
         """Return the column of an expression with the tables that it may belong to."""
         column, tables = self.column(node), self.of(node)
-        groups = [each for each in (tables,) if each and _UNKNOWN_TABLE not in each]
+        groups = [tables] if tables and _UNKNOWN_TABLE not in tables else []
         return None if column is None else Ref(groups, column)
 
     def is_single(self, node: ast.AST) -> bool:
@@ -153,12 +153,9 @@ def reads_of_program(program: ast.Module) -> Reads:
     is_plain &= not attributes & _NON_EQUAL_CALLS
     is_plain &= not any(isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not | ast.Invert) for e in nodes)
     used |= {id(each) for each in frame.shaping(nodes)}
-    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    unplaced = [
-        str(n.value)
-        for n in nodes
-        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in used
-    ]
+    strings = [n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    texts = [str(each.value) for each in strings]
+    unplaced = [str(each.value) for each in strings if id(each) not in used]
     names = {each.id for each in nodes if isinstance(each, ast.Name)}
     return Reads(
         frozenset(map(str.casefold, {*texts, *attributes, *names})),

@@ -19,11 +19,8 @@ def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
     tree = query_tree(sql)
     if tree is None:
         return Reads(frozenset(), (), (), is_plain=False, is_any=False, is_loose=False)
-    texts = {
-        each
-        for each in tree.find_all(exp.Column)
-        if columns and each.this.args.get("quoted") and not each.table and each.name.casefold() not in columns
-    }
+    quoted = (each for each in tree.find_all(exp.Column) if each.this.args.get("quoted") and not each.table)
+    texts = {each for each in quoted if columns and each.name.casefold() not in columns}
     conditions, links = list[CellCondition](), list[tuple[Ref, Ref]]()
     for node in tree.find_all(exp.EQ, exp.Is, exp.NullSafeEQ, exp.In):
         sides = [node.this, node.args.get("query") or node.args.get("expression"), *node.expressions]
@@ -33,7 +30,6 @@ def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
             links.append((ref, other))
         elif values and (column_ref := ref or other):
             conditions.append(CellCondition(column_ref, values))
-    joins = list(tree.find_all(exp.Join))
     return Reads(
         frozenset(
             each.name.casefold()
@@ -44,7 +40,7 @@ def reads_of_query(sql: str, columns: Collection[str] = ()) -> Reads:
         tuple(links),
         is_plain=tree.find(*_NOT_PLAIN.__args__) is None,
         is_any=tree.find(exp.Or) is not None,
-        is_loose=any(each.args.get("using") or each.method for each in joins),
+        is_loose=any(each.args.get("using") or each.method for each in tree.find_all(exp.Join)),
     )
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 from chameleon.modules.offline.words import language_of
 
@@ -145,9 +145,8 @@ def _values(expression: str, known: set[Fraction]) -> Iterator[Fraction]:
                     return figure
         raise ValueError("no calculation with known numbers")
 
-    signs = _TIMES.sub(
-        "*", _FIGURE.sub(lambda each: str(float(_readings(each)[0])), expression).translate(_SIGNS)
-    )
+    plain = _FIGURE.sub(lambda each: str(float(_readings(each)[0])), expression)
+    signs = _TIMES.sub("*", plain.translate(_SIGNS))
     for text in dict.fromkeys((signs, _PERCENT.sub("/100", signs))):
         parts = _UNIT.sub("", text).split()[-_MAX_PARTS:]
         for start in range(len(parts)):  # a sentence may begin before it
@@ -155,9 +154,7 @@ def _values(expression: str, known: set[Fraction]) -> Iterator[Fraction]:
                 tree = ast.parse(" ".join(parts[start:]), mode="eval").body
                 value = calculated(tree)
                 figures = [Fraction(str(n.value)) for n in ast.walk(tree) if isinstance(n, ast.Constant)]
-                if any(
-                    _is_near(each, figure) for each in known for figure in figures
-                ):  # not of 6 and 7 alone
+                if any(_is_near(*pair) for pair in product(known, figures)):  # not of 6 and 7 alone
                     yield value
                 break
 

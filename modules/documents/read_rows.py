@@ -42,8 +42,10 @@ class CellCondition:
 class Reads:
     """What a program or query reads: names, values that cells must equal, and joined columns.
 
-    `is_plain`: it compares only for equality, so rows without the values do not count. `is_any`: a row needs
-    only one of the values. `is_loose`: it joins tables by unknown columns.
+    Attributes:
+        is_plain: whether it compares only for equality, so rows without the values do not count.
+        is_any: whether a row needs only one of the values.
+        is_loose: whether it joins tables by unknown columns.
     """
 
     names: frozenset[str]
@@ -121,7 +123,7 @@ class _TableRows:
         for name, each in matches.items():
             either = set().union(*each.values())
             both = set() if reads.is_any else either.intersection(*each.values())
-            result |= {name: both or either} if each else {}
+            result |= {name: both or either} if each else {}  # if none has all: separate lookups
         return self.with_joined_rows(result, reads, columns) if result else {}
 
     def with_joined_rows(self, rows: Rows, reads: Reads, columns: Mapping[str, Sequence[int]]) -> Rows:

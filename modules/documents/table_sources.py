@@ -114,6 +114,7 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     joined = {name for each in args for name in (each.get("table"), *each.get("tables", ()))}
     if chain:
         sources = [each for place, each in enumerate(sources) if not place or each[0]["table"] in joined]
+    all_read = [(*each, TableRegion()) for each in sources]
     wholes, tables = [table for _, table in sources], state.tables
     parts = [region_kept(*pair) for pair in zip(wholes, tables, strict=False)]
     if len(sources) == 1 and parts[:1] not in ([None], [TableRegion()]):
@@ -123,9 +124,7 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
         used = " ".join([*tables[0].header, *(link.get("call", "") for link in chain)])
         sets = [[_region_in(whole, each, used) for whole in wholes] for each in reversed(made or tables[:1])]
         regions = max(sets, key=lambda each: sum(map(bool, each)))  # a sum over a join has lost some
-        return [(*each, region) for each, region in zip(sources, regions, strict=True) if region] or [
-            (*each, TableRegion()) for each in sources
-        ]
+        return [(*each, region) for each, region in zip(sources, regions, strict=True) if region] or all_read
     if state.cache.get("sql"):
         from chameleon.modules.documents.query_reads import reads_of_query
 
@@ -134,16 +133,13 @@ def _parts(state: State) -> list[tuple[dict[str, Any], Table, TableRegion]]:
     elif state.cache.get("program") is not None:
         reads = reads_of_program(parsed(str(state.cache["program"])))
     else:
-        return [(*each, TableRegion()) for each in sources]
+        return all_read
     pairs = named_tables(wholes, first=1)
     sql_names = SqlDatabase.of(wholes[0], wholes[1:]).names if len(wholes) > 1 else ["w"]
     names = sql_names if state.cache.get("sql") else [name for name, _ in pairs]
     by_name = parts_read(reads, dict(zip(names, wholes, strict=True)), names[0])
-    return [
-        (*each, TableRegion(by_name[name][0], by_name[name][1] or None))
-        for each, name in zip(sources, names, strict=True)
-        if name in by_name
-    ]
+    read = [(each, by_name[name]) for each, name in zip(sources, names, strict=True) if name in by_name]
+    return [(*each, TableRegion(rows, columns or None)) for each, (rows, columns) in read]
 
 
 def _source_tables(state: State) -> list[tuple[dict[str, Any], Table]]:

@@ -115,7 +115,7 @@ def _consensus(read: Read, state: State, rivals: Sequence[Candidate]) -> list[Fo
         raise Declined(what, hint=failure.hint)
     rivals = [each for each in rivals if not _is_part(each.table, tables)]
     fits = [(each, output) for each in rivals if isinstance(output := outcomes[each.id], dict)]
-    is_looked_up = all("cells" in output["sources"][0] for _, output in fits)
+    is_looked_up = all("cells" in output["sources"][0] for _, output in fits)  # equal sums may be chance
     is_copy = all(fits[0][0].table.contains(each.table) for each, _ in fits)
     is_same = len({str(output["answer"]) for _, output in fits}) == 1 and len(fits) == len(rivals)
     if not is_same or (len(fits) > 1 and not (is_looked_up or is_copy)):
@@ -212,16 +212,11 @@ def _union_output(
         before = after
         if mine or mine is None:
             read_from = {*map(normal, source["columns"])}
-            extent = {
-                "of": len(each.table.rows),
-                "columns": [name for name in each.table.header if normal(name) in read_from],
-            }
-            sources.append(
-                source_of(each.to_json())
-                | extent
-                | ({"rows": mine} if mine else {})
-                | ({"cells": cells} if cells else {})
-            )
+            columns = [name for name in each.table.header if normal(name) in read_from]
+            extent: dict[str, Any] = {"of": len(each.table.rows), "columns": columns}
+            extent |= {"rows": mine} if mine else {}
+            extent |= {"cells": cells} if cells else {}
+            sources.append(source_of(each.to_json()) | extent)
     if _MINIMUM.search(question) and len(sources) < len(group):
         missing = ", ".join(e.called for e in group if e.id not in {source["id"] for source in sources})
         raise Declined(f"the answer would be {output['answer']}, which is missing from {missing}")

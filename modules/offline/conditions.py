@@ -191,9 +191,8 @@ class Frame:
         if (is_row or (is_compared and is_other)) and not measure.base:
             return  # "more than one author", "two orders"
         sides = [end, before - 1] if is_compared else [end] if self._touches(place, end) else []
-        is_adjacent = (
-            self.kind(place - 1) == "column" and self.items[place].start < self.items[place - 1].end + 2
-        )
+        gap = self.items[place].start - self.items[place - 1].end
+        is_adjacent = self.kind(place - 1) == "column" and gap < 2
         sides += [before - 1] if not is_compared and is_adjacent else []
         neighbors = [(side, column) for side in sides if (column := self.column(side, "number")) is not None]
         neighbors = [(side, column) for side, column in neighbors if side != end or not column.numbers_rows]

@@ -165,8 +165,10 @@ def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
 class Grouped(Form):
     """A count or fold for each text of a column, or the texts for which it is highest or lowest.
 
-    `best`: 1 for the highest, -1 for the lowest, both with ties of the last one; 0 for all. With `sign`, the
-    texts whose number compares that way with `limit`.
+    Attributes:
+        best: 1 for the highest, -1 for the lowest, both with ties of the last one; 0 for all.
+        count: how many of the highest or lowest.
+        sign: if set, keep the texts whose number compares that way with `limit`.
     """
 
     each: Any  # a Count or a Fold over a Where
@@ -183,13 +185,13 @@ class Grouped(Form):
         groups: dict[str, list[int]] = defaultdict(list)
         for rows in cells.values():
             if not by.is_blank(text := by.answer_text(rows[0])):
-                groups[names.setdefault(text.casefold(), text)] += rows
+                groups[names.setdefault(text.casefold(), text)] += rows  # "ann" joins the group "Ann"
         stats = dict[str, Computed]()
         for name, rows in groups.items():
             try:
                 stats[name] = replace(self.each, of=These(tuple(rows))).find(sheet)
             except Unfit as unfit:
-                if not unfit.empty:
+                if not unfit.empty:  # a group without any number is left out
                     raise
         if not stats or (self.best and len(stats) < self.count):
             raise Unfit("there are fewer groups than that" if stats else "no row matches", empty=not stats)
@@ -241,9 +243,11 @@ def _values(sheet: Sheet, forms: Sequence[Form]) -> tuple[list[Any], list[int], 
 
 @dataclass(frozen=True)
 class Gap(Form):
-    """The difference of two numbers; with `signed`, the second minus the first.
+    """The difference of two numbers.
 
-    `way`: 1 if the question calls the first larger, -1 if it calls it smaller, 0 if neither.
+    Attributes:
+        signed: the second minus the first; otherwise the absolute difference.
+        way: 1 if the question calls the first larger, -1 if it calls it smaller, 0 if neither.
     """
 
     one: Form
@@ -287,11 +291,8 @@ class Greater(Form):
 
     def in_words(self, sheet: Sheet) -> str:
         joined = " or ".join(each.in_words(sheet) for each in self.forms)
-        return f"{'whether the first is' if self.truth else 'which is'} {self._way}: {joined}"
-
-    @property
-    def _way(self) -> str:
-        return "higher" if self.descending else "lower"
+        way = "higher" if self.descending else "lower"
+        return f"{'whether the first is' if self.truth else 'which is'} {way}: {joined}"
 
 
 def rows_left_out(form: Form, sheet: Sheet) -> list[str]:

@@ -122,7 +122,7 @@ def _best_answer(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
                 raise Declined(str(unfit), hint=f"It was read as: {form.in_words(sheet)}.") from None
             cause = cause or unfit
             continue
-        cost = price + _doubt(form, result, sheet)
+        cost = price + _doubt(form, result, sheet)  # the price is for the words, the doubt for the result
         if first is None:
             first = cost, form, sheet, result
         elif _differ(first, (cost, form, sheet, result)):

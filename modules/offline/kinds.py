@@ -115,9 +115,8 @@ class Kinds(Question):
         """Return the number in "more than two orders", if a word for rows follows it."""
         number = next((item for item in self.of("number") if not item.value.base), None)
         noun = self.after(number)
-        is_row = noun is not None and (
-            bool(noun.value) if noun.kind == "noun" else noun.kind == "column" and self._numbers_rows(noun)
-        )
+        is_row = noun is not None and noun.kind == "noun" and bool(noun.value)
+        is_row |= noun is not None and noun.kind == "column" and self._numbers_rows(noun)
         return number if is_row and not self.has("count") else None
 
     def groups_of(self, number: Item) -> Iterator[Costed]:

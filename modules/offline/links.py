@@ -117,10 +117,8 @@ class Links:
         truths = {folded(column.plain) for column in self.sheet.columns if column.truths}
         is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
         for start, token in enumerate(self.tokens):
-            asks = token.low in self.words.request and not any(
-                self._is(p, "ask") for p in range(min(start, 4))
-            )
-            asks &= start < _MAX_REQUEST_WORDS
+            asks = start < _MAX_REQUEST_WORDS and token.low in self.words.request
+            asks = asks and not any(self._is(place, "ask") for place in range(start))
             if asks or token.low in self.stated_years:
                 yield Item(start, start + 1, "filler", 0.0)
             if token.text.isupper() and len(token.text) > 1 and not is_loud:
@@ -131,7 +129,8 @@ class Links:
                 yield Item(start, start + 1, "filler", 0.0)
             elif token.low in truths:
                 continue  # "sold" with a column Sold
-            elif (licensed := self.words.licenses.get(token.stem)) is not None and not self._is_noun(start):
+            elif token.stem in self.words.licenses and token.stem not in self.sheet.nouns:
+                licensed = self.words.licenses[token.stem]
                 names = {stem for column in self.sheet.columns for stem in column.stems}
                 if not licensed or licensed & {*names, *self.sheet.caption}:
                     yield Item(start, start + 1, "verb", Cost.VERB, licensed)
@@ -350,9 +349,6 @@ class Links:
         is_who = any(("ask", "who") in self.words.phrases.get((token.low,), ()) for token in self.tokens)
         return is_who or any(token.stem in names or token.low in words for token in self.tokens)
 
-    def _is_noun(self, place: int) -> bool:
-        return self.tokens[place].stem in self.sheet.nouns
-
     def _nouns(self) -> Iterator[Item]:
         measure = self.words.stem(self.words.data["measure"].lower())
         for start, token in enumerate(self.tokens):
@@ -363,7 +359,7 @@ class Links:
                 continue  # "the last rain" is not the last row
             is_row = token.stem in self.sheet.row_nouns or token.low in self.words.data["row_words"].split()
             is_row |= self.sheet.caption == (token.stem,)
-            if is_row or self._is_noun(start):
+            if is_row or token.stem in self.sheet.nouns:
                 yield Item(start, start + 1, "noun", 0.0, is_row)
             if any(token.stem in column.stems for column in self.sheet.columns) or self._is(start, "part"):
                 continue

@@ -120,7 +120,9 @@ class Question:
     def is_unclear(self) -> bool:
         """Whether the question cannot be read, whatever it asks for."""
         is_unread = self.has("unread", "unknown") or self.asks == "why"
-        is_open = self._asks_twice() or self._denies_a_date() or any(map(self._may_be_dated, self.bounds))
+        pairs = pairwise(self.frame.items)
+        asks_twice = any((one.kind, two.kind) == ("and", "ask") for one, two in pairs)  # "and what did they"
+        is_open = asks_twice or self._denies_a_date() or any(map(self._may_be_dated, self.bounds))
         is_open |= self._picks_amounts()
         return is_unread or self._states() or self._asks_of_verb() or is_open
 
@@ -129,10 +131,6 @@ class Question:
         """Whether two conditions require different values of the same cell."""
         columns = [each.condition.column for each in self.bounds if isinstance(each.condition, Is | Dates)]
         return len(set(columns)) < len(columns)
-
-    def _asks_twice(self) -> bool:
-        """Whether another question follows: "and what did they order"."""
-        return any((one.kind, two.kind) == ("and", "ask") for one, two in pairwise(self.frame.items))
 
     def _picks_amounts(self) -> bool:
         """Whether a word related to an amount stands for rows: "which sales", with a column Revenue."""
@@ -260,10 +258,8 @@ class Question:
 
     def _is_spare(self, item: Item, form: Form) -> bool:
         if item.kind == "column":
-            is_near = item.value in form.columns or (
-                item.value in self.where.columns and item.cost <= Cost.FORM
-            )
-            return is_near and not self._owns(item)
+            is_tested = item.value in self.where.columns and item.cost <= Cost.FORM
+            return (item.value in form.columns or is_tested) and not self._owns(item)
         if item.kind == "subject":  # "which peaks", and no row is named
             after = next((each for each in self.frame.items if each.start == item.end), None)
             is_alone = after is None or after.kind not in ("noun", "column", "cell")

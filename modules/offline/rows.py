@@ -141,9 +141,8 @@ class Dates(Condition):
     def in_words(self, sheet: Sheet) -> str:
         until = f" to {_date(self.until)}" if self.until else ""
         when = _DATE_WORDS.get(self.sign, "" if self.moment.day and not until else "in")
-        return " ".join(
-            filter(None, (name_of(sheet, self.column), "is", when, f"{_date(self.moment)}{until}"))
-        )
+        parts = (name_of(sheet, self.column), "is", when, f"{_date(self.moment)}{until}")
+        return " ".join(filter(None, parts))
 
 
 def _length(moment: Moment) -> int:
@@ -251,9 +250,12 @@ def keys_of(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tupl
 
 @dataclass(frozen=True)
 class Ordered(Rows):
-    """A slice of the rows, ordered by a column, or in table order if `by` is None.
+    """A slice of the rows, in order.
 
-    `count` rows from `start` (0 is the first), and any rows that tie with the last one.
+    Attributes:
+        by: the column to order by; None for table order.
+        start: the first row of the slice, counted from 0.
+        count: how many rows, besides any that tie with the last one.
     """
 
     of: Where

@@ -61,9 +61,8 @@ class TableReader(Module):
             from chameleon.modules.offline.among import among
 
             pairs = named_tables(state.tables, first=1)
-            return among(
-                self.answered, state, [Candidate(name, name, 1.0, table, {}) for name, table in pairs]
-            )
+            candidates = [Candidate(name, name, 1.0, table, {}) for name, table in pairs]
+            return among(self.answered, state, candidates)
         return self.answered(state, state.input["table"])
 
     def answered(self, state: State, table: Table) -> dict[str, Any]:

@@ -151,9 +151,8 @@ class Language:
         plain = {base + end for end in grades["ends"].split()} if kind != "degree" else {word}
         plain |= {base + base[-1] + end for end in grades["ends"].split()} if grades["doubles"] else set()
         before = {f"{more} {word}" for more in grades["before"].split()}
-        irregular = {
-            form for form, of in self.forms.items() if of == word and re.search(grades["form"], form)
-        }
+        forms = (form for form, of in self.forms.items() if of == word)
+        irregular = {form for form in forms if re.search(grades["form"], form)}
         return plain | before | irregular
 
     def are_kin(self, one: str, other: str) -> bool:

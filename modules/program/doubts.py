@@ -90,6 +90,7 @@ class Suspect:
         """Say why ans does not follow from the data: from the table or from values copied from it."""
         used = self.used
         nodes = [[*ast.walk(statement)] for statement in self.program.body]
+        # The nodes of all statements that name ans, or something that it is computed from.
         on_the_way = [n for each in nodes if any(getattr(n, "id", "") in used for n in each) for n in each]
         if used & {*PRESETS}:
             is_idle = computes(self.question) and not any(isinstance(node, _COMPUTING) for node in on_the_way)
@@ -124,9 +125,10 @@ class Suspect:
     def miscopies(self) -> str:
         """Report a number that is nowhere in the data, or not in the rows its name or the question means."""
         numbers, phrase, figures = self.known, _phrase(self.source_text), {*_figures(self.source_text)}
-        figures |= {share for n in figures for share in (n / 100, 1 + n / 100, 1 - n / 100)}
-        often = Counter(word for row in self.rows for word in {*_words(" ".join(row))})
+        figures |= {n for p in figures for n in (p / 100, 1 + p / 100, 1 - p / 100)}  # 5%: 0.05, 1.05, 0.95
+        often = Counter(word for row in self.rows for word in {*_words(" ".join(row))})  # in how many rows
         keys = {word for word in _words(self.source_text) if often[word] == 1 and len(word) > 2}
+        # The rows that the question means: by a word of no other row, or by a whole cell.
         rows = [r for r in self.rows if keys & {*_words(" ".join(r))} or any(_is_named(c, phrase) for c in r)]
         fitting = {n for cell in chain(*rows) for n in _numbers(cell)} | figures if rows else numbers
         used = self.used
@@ -181,9 +183,8 @@ class Suspect:
         for column in self.table.columns:  # several tables may share a column name
             columns.setdefault(column.name, []).extend(column.cells)
         nodes = list(ast.walk(self.program))
-        tables = {
-            id(getattr(e, "slice", e)) for e in nodes if getattr(getattr(e, "value", 0), "id", "") == "tables"
-        }
+        of_tables = [each for each in nodes if getattr(getattr(each, "value", 0), "id", "") == "tables"]
+        tables = {id(getattr(each, "slice", each)) for each in of_tables}
         for node in nodes:
             called = node.func if isinstance(node, ast.Call) else None
             is_search = isinstance(called, ast.Attribute) and called.attr in _SEARCH_METHODS

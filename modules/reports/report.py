@@ -13,10 +13,14 @@ _MAX_TOKENS = 6000  # for the text before the table, and again for the text afte
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A sentence or a row of a table; `text` is compared with the question.
+    """A sentence or a row of a table.
 
-    `passage` and `row` are its place, counted from 1. A sentence has row 0; a row of the report's main table
-    has passage 0. `name` is the first cell of the row, `columns` the header of the table.
+    Attributes:
+        text: compared with the question.
+        passage: counted from 1; 0 for a row of the report's main table.
+        row: counted from 1; 0 for a sentence.
+        name: the first cell of the row.
+        columns: the header of the table.
     """
 
     text: str

@@ -114,9 +114,9 @@ class _Figure(NamedTuple):
         either = one or other
         kind: Kind = ""
         if operation == "divide" and one:
-            kind = "share" if other else one if _COUNT.fullmatch(second.text) else ""
+            kind = "share" if other else one if _COUNT.fullmatch(second.text) else ""  # (2% + 4%) / 2
         elif operation == "divide":
-            kind = "" if other or second.text.startswith("const_") else "share"
+            kind = "" if other or second.text.startswith("const_") else "share"  # 7 / 20, not 7 / const_1000
         elif operation == "multiply":
             by_hundred = (second.is_number(100) and one) or (self.is_number(100) and other)
             kind = "percentage" if by_hundred in ("share", "percent") else ""
@@ -125,8 +125,8 @@ class _Figure(NamedTuple):
         elif operation in ("add", "subtract") and (self.is_number(0) or second.is_number(0)):
             kind = either
         elif operation in ("add", "subtract") and (self.is_number(1) or second.is_number(1)):
-            kind = "share" if either in ("share", "percent") else ""
-        elif operation == "exp" and one == "share":
+            kind = "share" if either in ("share", "percent") else ""  # 1 + growth, 1 - share
+        elif operation == "exp" and one == "share":  # compound growth
             kind = "share"
         return _Figure("#", kind)
 

@@ -142,10 +142,7 @@ def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
     query = question.lower()
     texts = [frozenset(terms(fact.text)) for fact in facts]
     weak = weak_terms()
-    weights = {
-        term: _rarity(term, texts) * (WEAK if term in weak else 1.0)
-        for term in dict.fromkeys(terms(question))
-    }
+    weights = {term: _rarity(term, texts) * (WEAK if term in weak else 1.0) for term in terms(question)}
     total = sum(weights.values()) or 1.0
     cover = [sum(weight for term, weight in weights.items() if term in text) / total for text in texts]
     years = years_asked(query)

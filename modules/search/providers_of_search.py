@@ -20,10 +20,13 @@ ProviderName = Literal["auto", "brave", "tavily", "searxng", "bing", "ddgs", "wi
 class SearchSettings:
     """Which provider to ask, and how.
 
-    `endpoint` replaces the address of the provider or the environment, and may be in a private network if
-    `allow_private`. `language` is for Wikipedia, "" for the default.
+    Attributes:
+        endpoint: replaces the address of the provider or the environment.
+        allow_private: whether `endpoint` may be in a private network.
+        language: of Wikipedia; "" for the default.
 
-    Raises `InventoryError` for settings that conflict on any machine.
+    Raises:
+        InventoryError: for settings that conflict on any machine.
     """
 
     provider: ProviderName = "auto"

@@ -62,19 +62,16 @@ class SearchModule(Module):
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
         self._web = Web(WebLimits(seconds=timeout))
 
-    def _choose(self) -> SearchProvider:
-        return choose_provider(self.settings, self._web)
-
     def check(self) -> None:
-        self._choose().check()
+        choose_provider(self.settings, self._web).check()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        return self._choose().runtime_info()
+        return choose_provider(self.settings, self._web).runtime_info()
 
     def setup(self) -> None:
         if not self.settings.is_folder:
             self._web = replace(self._web, cache=PageCache.default())
-        self._provider = self._choose()
+        self._provider = choose_provider(self.settings, self._web)
 
     def run(self, state: State) -> dict[str, Any]:
         query = " ".join(visible(str(state.cache.get("query") or state.input.get("question", ""))).split())
@@ -132,9 +129,11 @@ class BingSearch(SearchModule):
         timeout: Seconds = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """Ask a service that speaks Bing's API, at `endpoint` or BING_SEARCH_ENDPOINT, with BING_SEARCH_KEY.
+        """Ask a service that speaks Bing's API, with the key in BING_SEARCH_KEY.
 
-        The published runs of Chameleon on ScienceQA used `count` 3; its code uses 1.
+        Args:
+            count: 3 in the published runs of Chameleon on ScienceQA; its code uses 1.
+            endpoint: by default BING_SEARCH_ENDPOINT.
         """
         settings = SearchSettings("bing", endpoint, allow_private=allow_private)
         super().__init__(settings, count, characters, timeout, read_pages)
@@ -157,12 +156,14 @@ class WebSearch(SearchModule):
         timeout: Seconds = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """Ask `provider`: brave, tavily, searxng, bing, ddgs, wikipedia or folder.
+        """Ask one search provider.
 
-        `auto` takes the first that `folder` or the environment configures, so never ddgs or wikipedia.
-
-        In this order, they need BRAVE_API_KEY, TAVILY_API_KEY, SEARXNG_URL, BING_SEARCH_KEY with
-        BING_SEARCH_ENDPOINT, the package ddgs, nothing, `folder`. `allow_private` permits a private address.
+        Args:
+            provider: brave, tavily, searxng, bing, ddgs, wikipedia or folder. In this order, they need
+                BRAVE_API_KEY, TAVILY_API_KEY, SEARXNG_URL, BING_SEARCH_KEY with BING_SEARCH_ENDPOINT, the
+                package ddgs, nothing, `folder`. auto takes the first that `folder` or the environment
+                configures, so never ddgs or wikipedia.
+            allow_private: permits a private address.
         """
         settings = SearchSettings(provider, endpoint, folder, allow_private)
         super().__init__(settings, count, characters, timeout, read_pages)
@@ -183,12 +184,15 @@ class WikipediaSearch(SearchModule):
         timeout: Seconds = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """Ask `endpoint`, the api.php of a MediaWiki, or Wikipedia in `language` (en, de, zh).
-
-        If neither is given, ask WIKIPEDIA_ENDPOINT or the English Wikipedia.
+        """Ask Wikipedia or another MediaWiki.
 
         Wikipedia asks bots for a User-Agent with contact information: set CHAMELEON_USER_AGENT if you search
         a lot.
+
+        Args:
+            language: of Wikipedia: en, de, zh. An `endpoint` takes precedence.
+            endpoint: the api.php of a MediaWiki. If neither is given, WIKIPEDIA_ENDPOINT or the English
+                Wikipedia is asked.
         """
         settings = SearchSettings("wikipedia", endpoint, allow_private=allow_private, language=language)
         super().__init__(settings, count, characters, timeout)

@@ -19,7 +19,15 @@ _TOKEN = re.compile(rf"{APART}|[;()]", re.IGNORECASE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class QACall:
-    """A call, written as `text` and starting at `start`: its kind, its question and its parameters."""
+    """A call of QA() in a program.
+
+    Attributes:
+        start: its position in the program.
+        text: the whole call, as written.
+        kind: "map" or "ans".
+        asked: its question.
+        params: the other arguments, as written.
+    """
 
     start: int
     text: str

@@ -34,8 +34,10 @@ _MAX_CELL_CHARS, _MAX_NAME_CHARS = 200, 120
 class SqlTable:
     """A table for SQL: its columns with their declared types, and rows of numbers, texts and NULL.
 
-    `name` is its name in SQL. Names of columns are unique regardless of case. `texts` has the columns that
-    queries may not add up, with a reason if the column is unclear.
+    Attributes:
+        columns: types by name; the names are unique regardless of case.
+        texts: the columns that queries may not add up, with a reason if the column is unclear.
+        name: of the table in SQL.
     """
 
     columns: Mapping[str, SqlType]
@@ -221,7 +223,7 @@ def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
     """Return a column's SQL type, TEXT unless it has numbers, booleans or dates, and its cells as values."""
     meaning = column.meaning
     if meaning.kind == "boolean":
-        return "BOOLEAN", [each if each is None else int(each) for each in meaning.values]
+        return "BOOLEAN", [each if each is None else int(each) for each in meaning.values]  # 1 or 0
     if meaning.is_number or meaning.unit == "year":
         numbers = [each for each in meaning.plain if each is not None]
         if all(isinstance(each, int) and abs(each) < _INTEGER_LIMIT for each in numbers):
@@ -231,8 +233,6 @@ def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
     kinds: Mapping[str, SqlType] = {"date": "DATE", "datetime": "DATETIME", "time": "TIME"}
     if (kind := kinds.get(meaning.kind)) is not None:
         return kind, meaning.plain
-    texts = meaning.plain if meaning.kind == "period" else column.cells
-    return "TEXT", [
-        None if cell is None or is_nothing(cell) else cell.encode("utf-8", "replace").decode()
-        for cell in texts
-    ]
+    cells = meaning.plain if meaning.kind == "period" else column.cells
+    texts = (None if cell is None or is_nothing(cell) else cell for cell in cells)
+    return "TEXT", [text and text.encode("utf-8", "replace").decode() for text in texts]  # no lone surrogates

@@ -24,9 +24,11 @@ _REFUSALS: dict[str, Status] = {"NotAllowed": "refused", "Interrupted": "timeout
 class SqlResult:
     """The columns and rows of a query, or why it failed.
 
-    `status` is "ok"; "error" (with SQLite's message, such as a syntax error or an unknown column); "refused"
-    (the query wants more than reading: another statement, a file, an extension); "timeout"; "too_large" (a
-    value, the result or the query exceeds a limit); "memory"; or "crashed". `message` is the reason.
+    Attributes:
+        status: "ok"; "error" (with SQLite's message, such as a syntax error or an unknown column); "refused"
+            (the query wants more than reading: another statement, a file, an extension); "timeout";
+            "too_large" (a value, the result or the query exceeds a limit); "memory"; or "crashed".
+        message: the reason.
     """
 
     status: Status

@@ -30,14 +30,18 @@ def query_tree(sql: str) -> exp.Expr | None:
 def fault_of(
     sql: str, columns: Mapping[str, str], texts: Mapping[str, str], tables: Iterable[str] = ("w",)
 ) -> str:
-    """Say why a query cannot be trusted, or return "" if no fault is found. `columns` maps names to types.
+    """Say why a query cannot be trusted, or return "" if no fault is found.
 
     - A double-quoted name that is not a column, used as an item of SELECT, a term of ORDER BY or GROUP BY,
       the argument of an aggregate, a part of a sum or the left side of a comparison. As the value to compare
       with, and after THEN and ELSE, it is a text, since models write texts that way.
-    - A sum or average of a column in `texts`, which has the columns without numbers. If it gives a reason,
-      the column is unclear and cannot be ordered, or have a minimum or maximum, either.
+    - A sum or average of a column in `texts`. If that gives a reason, the column cannot be ordered, or have a
+      minimum or maximum, either.
     - A boolean compared with a text: it is 1 or 0.
+
+    Args:
+        columns: types by name.
+        texts: the columns without numbers, with a reason if the column is unclear, else "".
     """
     if (tree := query_tree(sql)) is None:
         return ""  # SQLite reports the error
@@ -56,9 +60,8 @@ def fault_of(
         parent = column.parent
         while isinstance(parent, _WRAPPERS):
             parent = parent.parent
-        is_summed = isinstance(parent, _SUMS) or (
-            isinstance(parent, exp.Anonymous) and parent.name.upper() == "TOTAL"
-        )
+        is_total = isinstance(parent, exp.Anonymous) and parent.name.upper() == "TOTAL"
+        is_summed = is_total or isinstance(parent, _SUMS)
         operand = parent.args.get("expression") if isinstance(parent, exp.Predicate) else None
         is_value = isinstance(operand, exp.Column) and operand.name.lower() in names
         if is_text(column) and not is_value and (is_summed or _is_named_by(parent, column)):

@@ -23,9 +23,8 @@ class TableSchema(Module):
 
     def run(self, state: State) -> str:
         table: Table = state.input["table"]
-        return SqlDatabase.of(table, state.input.get("tables") or ()).described(
-            table.caption, self.shown_rows
-        )
+        database = SqlDatabase.of(table, state.input.get("tables") or ())
+        return database.described(table.caption, self.shown_rows)
 
 
 class SqlQuery(Module):
@@ -54,7 +53,7 @@ class SqlQuery(Module):
         if not result.ok:
             hint = f"Write one SELECT over {names}; put names of several words in double quotes."
             raise StepRejected(result.failure, hint=hint)
-        rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
+        rows = [list(map(as_text, row)) for row in result.rows]
         return Table(list(result.columns), rows)
 
 

@@ -58,12 +58,16 @@ _TAX_LAW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One provision named in a text; `text[start:end]` is the phrase that names it.
+    """One provision named in a text.
 
-    `labels` start below `section`, or below the provision that `relation` and `level` refer to; otherwise the
-    first label has that level: "paragraph (2) of subsection (b)" has the level "subsection" and the labels b
-    and 2. `relation` is "this" or "such", as in "this paragraph". `through` is the last label of a range that
-    begins with the citation, and `act` the law that it belongs to, if the text names one.
+    Attributes:
+        text: the phrase that names it, at `start` to `end` of the whole text.
+        labels: they start below `section`, or below the provision that `relation` and `level` refer to;
+            otherwise the first one has that level: "paragraph (2) of subsection (b)" has the level
+            "subsection" and the labels b and 2.
+        through: the last label of a range that begins with the citation.
+        relation: "this" or "such", as in "this paragraph".
+        act: the law that it belongs to, if the text names one.
     """
 
     text: str
@@ -182,8 +186,9 @@ class _PhraseReader:
 class Referent:
     """The provision that a citation refers to.
 
-    `node` is the provision. If it does not exist, `node` is the nearest provision that would contain it, and
-    `lack` is "elsewhere" for a provision of another law, else "missing".
+    Attributes:
+        node: the provision; if it does not exist, the nearest one that would contain it, or None.
+        lack: "" if it exists; "elsewhere" for a provision of another law, else "missing".
     """
 
     path: tuple[str, ...]

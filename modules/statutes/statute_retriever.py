@@ -84,11 +84,8 @@ class StatuteRetriever(Module):
                 harmless(one_line(", ".join(unknown), _MAX_CHARS)),
                 harmless(one_line(", ".join(node.name for node in nodes), _MAX_CHARS)) or "nothing",
             )
-        notes = [
-            f"[{what}: {', '.join(names)}.]"
-            for what, names in (("Not in the statutes", unknown), ("Left out for length", excerpt.left_out))
-            if names
-        ]
+        omissions = (("Not in the statutes", unknown), ("Left out for length", excerpt.left_out))
+        notes = [f"[{what}: {', '.join(names)}.]" for what, names in omissions if names]
         return {
             "text": "\n\n".join(filter(None, [excerpt.text(), *notes])),
             "provisions": [
@@ -144,10 +141,12 @@ class StatuteRetriever(Module):
 
 @dataclass(slots=True)
 class StatuteExcerpt:
-    """Lines of statutes within a token budget (estimated); `left_out` are the provisions that did not fit.
+    """Lines of statutes within a token budget (estimated).
 
-    `ancestors` is the part included from enclosing provisions: their own text with the words around a list
-    ("text"), their headings, or nothing.
+    Attributes:
+        ancestors: the part included from enclosing provisions: their own text with the words around a list
+            ("text"), their headings, or nothing.
+        left_out: the provisions that did not fit.
     """
 
     max_tokens: int = 8000

@@ -91,10 +91,13 @@ class StatuteLine:
 
 @dataclass(eq=False)
 class Node:
-    """A provision: a section, subsection and so on, or the whole text (`level` "text").
+    """A provision: a section, subsection and so on, or the whole text.
 
-    `label` is "152" or "d"; `parts` are its lines and the provisions in it, in order. `opening` is what
-    follows the label on its line; None if its label is not on a separate line.
+    Attributes:
+        label: "152" or "d".
+        level: "section", "subsection" and so on; "text" for the whole text.
+        parts: its lines and the provisions in it, in order.
+        opening: the text that follows the label on its line; None if its label is not on a separate line.
     """
 
     label: str

@@ -198,9 +198,8 @@ def _matches(relation: str, value: str, column: Column) -> list[bool]:
     meaning = column.meaning
     equal = [normal(cell) == normal(value) for cell in cells]
     if meaning.kind in DATES and (span := read_date(value, day_first=bool(meaning.day_first))) is not None:
-        target = span[0]
-        dated = [each is not None and _meets(each[0], target, order) for each in meaning.spans]
-        return dated if order else list(map(or_, equal, dated))
+        dated = [each is not None and _meets(each[0], span[0], order) for each in meaning.spans]
+        return dated if order else list(map(or_, equal, dated))  # a value as written in a cell matches it
     if (number := _value_in(value, column)) is not None:
         compare = order or eq
         matches = [each is not None and compare(each, number) for each in meaning.values]

@@ -110,8 +110,7 @@ def without_pandas() -> str:
     """Return why filter code cannot run here, or "" if it can; start nothing."""
     if reason := why_unusable():
         return f"the sealed sandbox, which alone has pandas, cannot run here: {reason}"
-    missing = [name for name in ("numpy", "pandas") if find_spec(name) is None]
-    if missing:
+    if missing := [name for name in ("numpy", "pandas") if find_spec(name) is None]:
         return f'{" and ".join(missing)} not installed: pip install "chameleon-compose[programs]"'
     return ""
 

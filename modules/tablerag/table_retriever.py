@@ -138,8 +138,6 @@ class TableRetriever(Module):
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         """Note the documents found, and `sources`: the table to answer from unless a module changes it."""
-        if "retrieved" not in output:
-            return {}
         return {key: output[key] for key in ("retrieved", "sources", "nearest") if key in output}
 
 

@@ -139,9 +139,8 @@ class Encoder:
         return cells if len(set(labels)) < len(cells) else dict(zip(labels, cells, strict=True))
 
     def _cells(self, values: Iterable[Any], level: int) -> list[Any]:
-        return self._items(
-            (None if isinstance(cell, float) and math.isnan(cell) else cell for cell in values), level
-        )
+        cells = (None if isinstance(cell, float) and math.isnan(cell) else cell for cell in values)
+        return self._items(cells, level)
 
 
 def _library(value: Any) -> str:

@@ -80,9 +80,7 @@ class _Program(ctypes.Structure):
 def supported() -> str:
     """Return why there is no filter for this machine, or ""."""
     machine = platform.machine()
-    if machine != "x86_64":
-        return f"the list of system calls is for x86_64, not for {machine}"
-    return ""
+    return "" if machine == "x86_64" else f"the list of system calls is for x86_64, not for {machine}"
 
 
 class Filter:
@@ -97,8 +95,7 @@ class Filter:
     def install(self) -> None:
         """Install the filter, which needs no_new_privs. Raises OSError if the kernel rejects it."""
         if self._libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(self._program), 0, 0):
-            number = ctypes.get_errno()
-            raise OSError(number, "the kernel rejected the seccomp filter")
+            raise OSError(ctypes.get_errno(), "the kernel rejected the seccomp filter")
 
 
 def _instructions() -> list[bytes]:
