@@ -122,7 +122,7 @@ def _show_part(name: str, kind: Kind, *, as_json: bool) -> None:
         if text:
             echo(f"{label}: {text}")
     if row["parameters"]:
-        echo(f"Parameters, not those of all {kind} (`chameleon check --schema`):")
+        echo(f"Its own parameters (for all {kind}: `chameleon check --schema`):")
     for each in row["parameters"]:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
         echo(f"  {each['name']}: {each['type']}{default}")
@@ -183,6 +183,7 @@ def _parameters(cls: type[Any]) -> list[dict[str, Any]]:
             shown_type = " or ".join(map(str, get_args(hint)))
         else:
             shown_type = _PACKAGES.sub("", inspect.formatannotation(hint).strip("'"))
+            shown_type = re.sub(r"^Optional\[(.+)\]$", r"\1 | None", shown_type)
         entry: dict[str, Any] = {"name": name, "type": shown_type}
         if default is not each.empty:
             plain = default is None or isinstance(default, str | int | float | list | dict)

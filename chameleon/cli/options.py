@@ -99,6 +99,7 @@ def spread(command: Command, runs: Callable[..., int | None]) -> Callable[..., N
     parameters = [Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)]
     for name, (hint, info) in options.items():
         annotation = list[str] | None if name in once else hint
+        info.metavar = "" if hint is bool else info.metavar  # a flag takes no value
         parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=info, annotation=annotation))
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}  # typer reads both

@@ -213,7 +213,7 @@ def test_a_module_is_shown_with_its_keys_and_parameters(sh: Command) -> None:
 def test_a_planner_is_shown_with_its_parameters(sh: Command) -> None:
     shown = sh("list planners one_shot").out
     assert re.search(r"^one_shot: Shows .*\nFile: .*/planners/one_shot\.py\nSource: shipped$", shown, re.M)
-    assert "Parameters, not those of all planners (" in shown and "  shortlist: int = 40\n" in shown
+    assert "Its own parameters (for all planners: " in shown and "  shortlist: int = 40\n" in shown
     assert "\n\nIf a plan was refused " in shown  # the rest of the docstring
     told = sh("list planners fixed --json").json
     plan = {"name": "plan", "type": "str | list[str | dict[str, Any]]"}
