@@ -105,7 +105,10 @@ class Frame:
             denied = self._denial(place)
             texts = column.truths[1 if denied else 0]
             if texts and self.kind(place + 1) != "cell":
-                yield Bound(Is(column.index, texts), 0.0, frozenset((place, *denied)), frozenset((place,)))
+                is_open = denied and Blank(column.index).rows(self.sheet)  # which `Either` refuses to place
+                yes = Is(column.index, column.truths[0])
+                condition = Either((yes,), negated=True) if is_open else Is(column.index, texts)
+                yield Bound(condition, 0.0, frozenset((place, *denied)), frozenset((place,)))
 
     def _denial(self, place: int) -> frozenset[int]:
         """Return the negation of an item, if any: right before it, or before words that lead to it."""

@@ -14,6 +14,7 @@ from chameleon.lazy import cached_property
 from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, key_of, plain
 from chameleon.table.dates import MONTHS, Moment
 from chameleon.table.meaning import shown
+from chameleon.text import counted
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">"]
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {
@@ -184,7 +185,8 @@ class Either(Condition):
         blank = (Blank(column).rows(sheet) for column in self.columns)
         filled = set(range(len(sheet.table.rows))).difference(*blank)
         if count := len({*sheet.rows} - filled - hits):
-            raise Unfit(f"{name_of(sheet, *self.columns)} is blank in {count} rows: ask with or without them")
+            name = name_of(sheet, *self.columns)
+            raise Unfit(f"{name} is blank in {counted(count, 'row')}: they may count or not")
         return filled - hits
 
     def in_words(self, sheet: Sheet) -> str:
