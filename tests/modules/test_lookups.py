@@ -50,6 +50,7 @@ def test_knowledge_sees_the_choices_and_solutions_see_knowledge_and_description(
     state, model = ran(
         ["knowledge_retrieval", "table_verbalizer", "solution_generator"], "A gig has two masts."
     )
-    assert all("Boat 9" in str(model.requests[place]) for place in (0, 2))
-    assert str(model.requests[2]).count("A gig has two masts.") == 2, "one of knowledge, one of description"
+    *first, last = map(str, model.requests)  # the first two run at the same time
+    assert "Boat 9" in last and sum("Boat 9" in each for each in first) == 1, "the description is of its rows"
+    assert last.count("A gig has two masts.") == 2, "one of knowledge, one of description"
     assert state.cache["table_description"] == state.cache["knowledge"] == "A gig has two masts."
