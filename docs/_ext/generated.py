@@ -59,7 +59,7 @@ def described(name: str, of: Any) -> str:
     signature = signature.replace("Annotated[int, Gt(gt=0)]", "PositiveInt")
     call = name.rpartition(".")[2] + re.sub(r"^\(self(?:, )?", "(", signature)
     call = call.removesuffix(" -> None") if inspect.isclass(of) else call
-    lines = textwrap.wrap(call, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(call, 88, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return "```py\n" + "\n".join(lines) + f"\n```\n\n{text}"
 
 
