@@ -45,6 +45,7 @@ def settings(folder: Path, text: str, is_own: bool = False) -> None:
         ("quiet = true\n", f"{ASK} --trace", "1. table_reader  ["),
         ("[eval]\nworkers = 1\nlimit = 2\n", EVAL, "chameleon.toml sets limit = 2, workers = 1\n"),
         ("[eval]\nworkers = 1\nlimit = 2\n", EVAL, "Runs 2 problems"),
+        ("[score]\ngiven = true\n", ASK, OFFLINE),  # keys are named as the flags are
     ],
 )
 def test_a_file_sets_options_and_is_told(sh: Command, folder: Path, text: str, line: str, shown: str) -> None:
