@@ -1,7 +1,5 @@
 """Measure, and print the results as Markdown for a page; shared by the scripts in this folder."""
 
-from __future__ import annotations
-
 import gc
 import os
 import platform
@@ -28,7 +26,7 @@ class Figure:
     def median(self) -> float:
         return statistics.median(self.values)
 
-    def over(self, other: Figure) -> Figure:
+    def over(self, other: "Figure") -> "Figure":
         """Return the ratios to another quantity measured in the same rounds."""
         return Figure([mine / theirs for mine, theirs in zip(self.values, other.values, strict=True)])
 
