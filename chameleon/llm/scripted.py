@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 
 from chameleon.errors import InputError, ScriptExhausted
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
-from chameleon.text import one_line, redact
+from chameleon.text import counted, one_line, redact
 
 ScriptedReply = str | Mapping[str, Any] | Exception
 Script = Iterable[ScriptedReply] | Callable[[list[tuple[str, str]]], ScriptedReply]
@@ -116,10 +116,10 @@ class ScriptedModel(BaseChatModel):
         elif number < len(self._script):
             reply = self._script[number]
         else:
-            count = len(self._script)
-            what = f"the script holds {count} {'reply' if count == 1 else 'replies'}"
-            what += f", but reply {number + 1} was requested"
-            hint = f"Add a reply to the message that ends: {one_line(redact(pairs[-1][1])[-300:])}"
+            replies = counted(len(self._script), "reply")
+            what = f"the script holds {replies}, but reply {number + 1} was requested"
+            ends = "".join(redact(text)[-300:] for _, text in pairs[-1:])  # of the last message, if any
+            hint = f"Add a reply to the message that ends: {one_line(ends)}"
             raise ScriptExhausted(what, where=self.model_name, hint=hint)
         if isinstance(reply, Exception):
             raise reply

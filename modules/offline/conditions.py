@@ -254,10 +254,10 @@ class Frame:
 
 def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     """Return the number in the unit of a column, converted if both have one; None if they do not match."""
-    biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
-    if column.scale > 1 and measure.base in ("", *"$€£¥") and (measure.base or measure.number > biggest):
-        # Far beyond all cells it is a plain figure; near them, it may be either.
-        return Fraction(measure.number) / column.scale if measure.number > 20 * biggest else None
+    if column.scale > 1 and measure.base in ("", *"$€£¥"):
+        biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
+        if measure.base or measure.number > biggest:  # far beyond all cells a plain figure, else unclear
+            return Fraction(measure.number) / column.scale if measure.number > 20 * biggest else None
     if not (measure.base and column.bases):
         return Fraction(measure.number) / measure.factor
     factors = [factor for base, factor in column.units if base == measure.base]
